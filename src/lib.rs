@@ -1,0 +1,15 @@
+//! Streamkeeper: a durable single-node Kafka group coordinator and broker for Kafka Streams.
+#![allow(dead_code, unused_imports, reason = "rooms are being furnished")]
+pub mod config;
+pub mod protocol;
+pub mod types;
+
+mod catalog;
+mod coordinator;
+mod disk;
+mod heads;
+mod journal;
+mod log;
+mod machine;
+mod store;
+mod txn;

@@ -1,0 +1,1 @@
+//! Partition logs: segments of record batches as received, with their indexes.

@@ -1,0 +1,5 @@
+//! The version-less message structs, under their names in Kafka's schemas.
+//!
+//! Inner structs live in a module per message, such as [`fetch_response`]. Build them with [`crate::protocol::message!`].
+
+pub use kafka_wire::*;
