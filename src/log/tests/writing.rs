@@ -210,3 +210,36 @@ fn few_files_stay_open_however_many_partitions_are_written_and_read() {
     // What was closed without a checkpoint was synced first.
     assert!(counting.syncs.load(Ordering::SeqCst) >= 140);
 }
+
+#[test]
+fn the_files_of_this_machine_hold_what_the_simulated_ones_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("logs");
+    let options = LogOptions::new(Arc::new(crate::disk::RealDisk), dir.clone());
+    let open = |lsn, heads: &[RecoveredHead]| {
+        LogWriter::open(&options, Lsn(lsn), heads.iter().copied(), &|_| FolderFate::Live).unwrap()
+    };
+    let settings = SegmentSettings { segment_bytes: 300, ..SETTINGS };
+    let append = |writer: &mut LogWriter, base: i64| {
+        let bytes = batch(base, &[1_700_000_000_000 + base], 30);
+        writer.append(partition(0), Offset(base), &bytes, &settings, TimestampMs(0)).unwrap();
+    };
+    let (mut writer, _) = open(0, &[]);
+    (0..7).for_each(|base| append(&mut writer, base));
+    writer.sync(Lsn(1)).unwrap();
+    append(&mut writer, 7);
+    drop(writer);
+
+    let (mut writer, logs) = open(1, &[head(partition(0), 7, 0)]);
+    let log = logs.get(partition(0)).unwrap();
+    let mut offset = Offset(0);
+    while offset < Offset(7) {
+        let found = log.read(offset, at_least_one(10_000), Offset(i64::MAX)).unwrap();
+        assert_eq!(base_offsets(&found.bytes), (offset.0..found.next_offset.0).collect::<Vec<_>>());
+        offset = found.next_offset;
+    }
+    writer.delete_topic(topic(1)).unwrap();
+    writer.sync(Lsn(2)).unwrap();
+    let left: Vec<_> = options.disk.list(&dir).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(left, ["segments.0", "segments.1"]);
+}
