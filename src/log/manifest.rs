@@ -13,7 +13,7 @@ use tracing::warn;
 use super::codec::{Cursor, FACTS_BYTES, checked, put_crc, put_facts};
 use super::facts::SegmentFacts;
 use crate::disk::{Disk, Open};
-use crate::types::{Lsn, Offset, TopicId, TopicPartition};
+use crate::types::{Lsn, TopicId, TopicPartition};
 
 const MAGIC: [u8; 8] = *b"SKSEGMS\x01";
 const NAMES: [&str; 2] = ["segments.0", "segments.1"];
@@ -25,14 +25,8 @@ pub(super) struct Manifest {
     pub(super) lsn: Lsn,
     /// The later written of two has the larger one.
     pub(super) generation: u64,
-    pub(super) partitions: BTreeMap<TopicPartition, ListedPartition>,
-}
-
-/// One partition's segments.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ListedPartition {
-    pub(super) next_offset: Offset,
-    pub(super) segments: Vec<SegmentFacts>,
+    /// Each partition's segments, oldest first.
+    pub(super) partitions: BTreeMap<TopicPartition, Vec<SegmentFacts>>,
 }
 
 /// Which of the two files this is.
@@ -74,12 +68,11 @@ impl Manifest {
         out.extend(self.lsn.0.to_be_bytes());
         out.extend(self.generation.to_be_bytes());
         out.extend(count(self.partitions.len()));
-        for (partition, listed) in &self.partitions {
+        for (partition, segments) in &self.partitions {
             out.extend(partition.topic_id.to_bytes());
             out.extend(partition.partition.to_be_bytes());
-            out.extend(listed.next_offset.0.to_be_bytes());
-            out.extend(count(listed.segments.len()));
-            for facts in &listed.segments {
+            out.extend(count(segments.len()));
+            for facts in segments {
                 put_facts(&mut out, facts);
             }
         }
@@ -98,13 +91,12 @@ impl Manifest {
         for _ in 0..cursor.u32()? {
             let topic_id = TopicId::from_bytes(cursor.array()?);
             let partition = TopicPartition { topic_id, partition: cursor.i32()? };
-            let next_offset = Offset(cursor.i64()?);
             let count = cursor.u32()? as usize;
             if count.checked_mul(FACTS_BYTES)? > cursor.0.len() {
                 return None;
             }
             let segments = (0..count).map(|_| cursor.facts()).collect::<Option<_>>()?;
-            partitions.insert(partition, ListedPartition { next_offset, segments });
+            partitions.insert(partition, segments);
         }
         cursor.0.is_empty().then_some(Self { lsn, generation, partitions })
     }
@@ -154,7 +146,7 @@ pub(super) fn store(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<bo
 mod tests {
     use super::*;
     use crate::log::facts::Largest;
-    use crate::types::TimestampMs;
+    use crate::types::{Offset, TimestampMs};
 
     fn example() -> Manifest {
         let facts = SegmentFacts {
@@ -165,8 +157,8 @@ mod tests {
             first_timestamp: TimestampMs(70),
         };
         let partition = |partition| TopicPartition { topic_id: TopicId::from_bytes([3; 16]), partition };
-        let listed = ListedPartition { next_offset: Offset(9), segments: vec![facts, SegmentFacts::empty(Offset(9))] };
-        let nothing_left = ListedPartition { next_offset: Offset(4), segments: Vec::new() };
+        let listed = vec![facts, SegmentFacts::empty(Offset(9))];
+        let nothing_left = Vec::new();
         Manifest {
             lsn: Lsn(31),
             generation: 8,

@@ -296,18 +296,16 @@ impl PartitionPlan {
 /// What the list has on the segments needed, if it ends at the head and has the same ones. They may be longer on disk,
 /// not shorter.
 fn listed<'a>(manifest: &'a Manifest, head: &RecoveredHead, needed: &[(Offset, u64)]) -> Option<&'a [SegmentFacts]> {
-    let partition = manifest.partitions.get(&head.partition)?;
+    let segments = manifest.partitions.get(&head.partition)?;
     let first = needed.first().map(|(base_offset, _)| *base_offset);
-    let skip = partition.segments.iter().take_while(|facts| Some(facts.base_offset) != first).count();
-    let segments = partition.segments.get(skip..)?;
+    let skip = segments.iter().take_while(|facts| Some(facts.base_offset) != first).count();
+    let segments = segments.get(skip..)?;
     let ends = segments.iter().skip(1).map(|next| next.base_offset).chain([head.next_offset]);
     let is_as_found = |((facts, end), (base_offset, len)): ((&SegmentFacts, Offset), &(Offset, u64))| {
         facts.base_offset == *base_offset && facts.next_offset == end && facts.bytes <= *len
     };
-    let is_as_found = partition.next_offset == head.next_offset
-        && segments.len() == needed.len()
-        && segments.iter().zip(ends).zip(needed).all(is_as_found);
-    is_as_found.then_some(segments)
+    let agrees = segments.len() == needed.len() && segments.iter().zip(ends).zip(needed).all(is_as_found);
+    agrees.then_some(segments)
 }
 
 fn facts_from_index(disk: &dyn Disk, path: &Path) -> Option<SegmentFacts> {

@@ -10,7 +10,7 @@ use super::batch::BatchSpan;
 use super::checkpoint::{Checkpoint, Doomed, NewManifest};
 use super::error::LogError;
 use super::facts::SegmentFacts;
-use super::manifest::{ListedPartition, Manifest, Slot};
+use super::manifest::{Manifest, Slot};
 use super::names::{DELETE_SUFFIX, folder_name};
 use super::partition::PartitionLog;
 use super::recovery::{self, FolderFate, RecoveredHead};
@@ -199,10 +199,7 @@ impl LogWriter {
     }
 
     fn next_manifest(&mut self, lsn: Lsn) -> NewManifest {
-        let listed = self.partitions.iter().map(|(partition, written)| {
-            let segments = written.log.segment_facts();
-            (*partition, ListedPartition { next_offset: written.next_offset, segments })
-        });
+        let listed = self.partitions.iter().map(|(partition, written)| (*partition, written.log.segment_facts()));
         let state = &mut self.manifests;
         state.generation += 1;
         let slot = state.next_slot;

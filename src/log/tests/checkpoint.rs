@@ -3,6 +3,15 @@
 use super::*;
 use crate::disk::sim::Fault;
 
+/// How many files a start opens on a disk with one partition.
+fn opens(disk: SimDisk, lsn: Lsn, next_offset: i64) -> usize {
+    let counting = Arc::new(CountingDisk::new(disk));
+    let options = LogOptions::new(Arc::clone(&counting) as Arc<dyn Disk>, PathBuf::from(ROOT));
+    let heads = [head(partition(0), next_offset, 0)];
+    LogWriter::open(&options, lsn, heads.into_iter(), &|_| FolderFate::Live).unwrap();
+    counting.opens.load(Ordering::SeqCst)
+}
+
 #[test]
 fn after_a_checkpoint_a_power_loss_takes_nothing_of_it() {
     let mut bench = Bench::without_tail();
@@ -99,13 +108,6 @@ fn the_list_of_the_last_good_checkpoint_survives_a_torn_one() {
         bench.write(partition(0), 1);
         bench.sync();
     }
-    let opens = |disk: SimDisk, lsn: Lsn, next_offset: i64| {
-        let counting = Arc::new(CountingDisk::new(disk));
-        let options = LogOptions::new(Arc::clone(&counting) as Arc<dyn Disk>, PathBuf::from(ROOT));
-        let heads = [head(partition(0), next_offset, 0)];
-        LogWriter::open(&options, lsn, heads.into_iter(), &|_| FolderFate::Live).unwrap();
-        counting.opens.load(Ordering::SeqCst)
-    };
     // Both lists are opened; neither a batch nor an index is.
     assert_eq!(opens(bench.disk.process_kill(), bench.lsn, 3), 2);
     bench.write(partition(0), 1);
@@ -114,6 +116,65 @@ fn the_list_of_the_last_good_checkpoint_survives_a_torn_one() {
     checkpoint.run().unwrap_err();
     // One more open to cut the tail, none to look for the place.
     assert_eq!(opens(bench.disk.process_kill(), bench.lsn, 3), 3);
+}
+
+#[test]
+fn checkpoints_that_the_state_store_never_got_do_not_overwrite_the_list_of_the_one_it_has() {
+    let mut bench = Bench::new();
+    for _ in 0..3 {
+        bench.write(partition(0), 1);
+        bench.sync();
+    }
+    for lost in [50, 51] {
+        bench.write(partition(0), 1);
+        bench.writer.sync(Lsn(lost)).unwrap();
+        assert_eq!(opens(bench.disk.process_kill(), bench.lsn, 3), 3, "both lists, and the tail to cut");
+        bench.reopen(&[head(partition(0), 3, 0)]).unwrap();
+    }
+}
+
+#[test]
+fn a_list_that_got_shorter_is_as_good() {
+    let mut bench = Bench::new();
+    let other = TopicPartition { topic_id: topic(2), partition: 0 };
+    bench.write(other, 1);
+    for number in 0..5 {
+        bench.write(partition(number), 1);
+    }
+    bench.sync();
+    bench.sync();
+    bench.writer.delete_topic(topic(2)).unwrap();
+    for number in 1..5 {
+        bench.writer.raise_log_start(partition(number), Offset(1));
+    }
+    bench.sync();
+    let heads: Vec<_> = (0..5).map(|number| head(partition(number), 1, 0)).collect();
+    let counting = Arc::new(CountingDisk::new(bench.disk.process_kill()));
+    let options = LogOptions::new(Arc::clone(&counting) as Arc<dyn Disk>, PathBuf::from(ROOT));
+    LogWriter::open(&options, bench.lsn, heads.into_iter(), &|_| FolderFate::Live).unwrap();
+    assert_eq!(counting.opens.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn the_list_of_another_checkpoint_is_not_believed_though_it_ends_at_the_head() {
+    let mut bench = Bench::without_tail();
+    bench.write(partition(0), 2);
+    bench.sync();
+    // A round is in the segments when a checkpoint runs, but is lost, and so is the checkpoint.
+    bench.append(partition(0), &batch(2, &[1, 2], 5));
+    bench.writer.sync(Lsn(7)).unwrap();
+    let list = |bench: &Bench, name: &str| bench.disk.contents().remove(&format!("{ROOT}/{name}")).unwrap();
+    let stale = list(&bench, "segments.1");
+    assert_eq!(manifest::Manifest::decode(&stale).unwrap().lsn, Lsn(7));
+    bench.reopen(&[head(partition(0), 2, 0)]).unwrap();
+    bench.append(partition(0), &batch(2, &[1, 2], 500));
+    bench.publish(partition(0));
+    bench.lsn = Lsn(8);
+    bench.writer.sync(Lsn(8)).unwrap();
+    assert_eq!(manifest::Manifest::decode(&list(&bench, "segments.1")).unwrap().lsn, Lsn(8));
+    bench.disk.corrupt(&Path::new(ROOT).join("segments.1"), |bytes| *bytes = stale).unwrap();
+    bench.reopen(&[head(partition(0), 4, 0)]).unwrap();
+    assert_eq!(bench.read_all(partition(0), 0), [0, 2]);
 }
 
 #[test]

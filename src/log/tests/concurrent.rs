@@ -33,6 +33,15 @@ fn follow(log: &PartitionLog, max_bytes: usize) -> i64 {
     count
 }
 
+/// Sets it when a test ends, by a panic too: who waits for it must not wait for ever.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 #[test]
 fn readers_see_every_batch_once_and_in_order_while_the_log_moves_under_them() {
     let mut bench = Bench::new();
@@ -53,6 +62,7 @@ fn readers_see_every_batch_once_and_in_order_while_the_log_moves_under_them() {
             })
             .into();
         let (log, is_done) = (&log, &is_done);
+        let _stop = SetAtEnd(is_done);
         let searcher = scope.spawn(move || {
             let mut found = 0;
             while !is_done.load(Ordering::Acquire) {

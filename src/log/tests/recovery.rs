@@ -111,6 +111,24 @@ fn an_index_entry_that_is_missing_or_torn_costs_a_scan_and_nothing_else() {
 }
 
 #[test]
+fn the_index_of_another_segment_is_not_believed() {
+    let mut bench = Bench::without_tail();
+    bench.settings.segment_bytes = 2350;
+    // The same number of batches in each segment, at other places.
+    for (base, value_bytes) in (0..).zip([700, 700, 700, 20, 20, 2000, 300]) {
+        bench.append(partition(0), &batch(base, &[base], value_bytes));
+    }
+    bench.publish(partition(0));
+    bench.sync();
+    let other = bench.disk.contents().remove(index_path(partition(0), 3).to_str().unwrap()).unwrap();
+    bench.disk.corrupt(&index_path(partition(0), 0), |bytes| *bytes = other).unwrap();
+    bench.reopen(&[head(partition(0), 7, 0)]).unwrap();
+    for offset in 0..7 {
+        assert_eq!(bench.read(partition(0), offset, 1), [offset]);
+    }
+}
+
+#[test]
 fn a_raised_start_holds_though_its_segments_are_gone_before_the_checkpoint() {
     // The checkpoint ends at 9; then a lot is written and purged, as Kafka Streams does with repartition topics.
     let mut bench = checkpointed();
