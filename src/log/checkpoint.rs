@@ -43,8 +43,8 @@ impl Checkpoint {
     /// doomed. When it returns, the state store's batch may be written.
     pub(crate) fn run(self) -> Result<(), LogError> {
         let disk = &*self.shared.disk;
-        for DirtyFile { file, path } in &self.files {
-            file.sync_data().map_err(LogError::io("sync", path))?;
+        for file in &self.files {
+            file.sync(disk)?;
         }
         for log in &self.folders {
             match disk.sync_dir(log.folder()) {

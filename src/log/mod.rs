@@ -51,7 +51,8 @@ pub(crate) struct LogOptions {
     pub(crate) disk: Arc<dyn Disk>,
     /// The folder of all partitions' folders.
     pub(crate) dir: PathBuf,
-    /// How many files may be open at a time; readers and the writer get half each.
+    /// How many files may be open at a time, for the writer and the readers together. A checkpoint may for its time
+    /// keep as many again.
     pub(crate) open_files_max: usize,
     /// The newest batches of all partitions stay in memory up to this size, so that who reads along touches no file.
     pub(crate) tail_bytes_max: usize,

@@ -162,11 +162,13 @@ impl Plan {
             disk.rename(&from, &to).map_err(LogError::io("rename", &from))?;
             doomed.push(Doomed::Folder(to));
         }
-        let files_max = options.open_files_max / 2;
+        // Readers of old batches are few, and a file that is closed while dirty is better avoided.
+        let reader_files_max = options.open_files_max / 4;
+        let writer_files_max = options.open_files_max - reader_files_max;
         let shared = Arc::new(Shared {
             disk: Arc::clone(disk),
             dir: dir.clone(),
-            files: Lru::new(files_max),
+            files: Lru::new(reader_files_max),
             indexes: Lru::new(options.index_bytes_max),
         });
         let logs = Arc::new(Logs { shared: Arc::clone(&shared), partitions: RwLock::default() });
@@ -174,7 +176,7 @@ impl Plan {
             shared,
             logs: Arc::clone(&logs),
             partitions: BTreeMap::new(),
-            files: WriterFiles::new(Arc::clone(disk), files_max),
+            files: WriterFiles::new(Arc::clone(disk), writer_files_max),
             tail: TailBudget::new(options.tail_bytes_max),
             last_segment_id: 0,
             manifests,

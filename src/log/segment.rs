@@ -84,6 +84,11 @@ impl Segment {
         read(&self.state).facts
     }
 
+    #[cfg(test)]
+    pub(super) fn entries_in_memory(&self) -> usize {
+        read(&self.state).entries.len()
+    }
+
     pub(super) fn log_path(&self, folder: &Path) -> PathBuf {
         file_path(folder, self.base_offset, FileKind::Log)
     }

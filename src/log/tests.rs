@@ -175,6 +175,8 @@ pub(super) struct CountingDisk {
     pub(super) syncs: Arc<AtomicUsize>,
     pub(super) open_now: Arc<AtomicUsize>,
     pub(super) open_most: AtomicUsize,
+    /// Runs before the next file is opened.
+    pub(super) before_open: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 struct CountingFile {
@@ -192,12 +194,17 @@ impl CountingDisk {
             syncs: Arc::default(),
             open_now: Arc::default(),
             open_most: AtomicUsize::default(),
+            before_open: Mutex::default(),
         }
     }
 }
 
 impl Disk for CountingDisk {
     fn open(&self, path: &Path, how: Open) -> std::io::Result<Arc<dyn DiskFile>> {
+        let act = lock(&self.before_open).take();
+        if let Some(act) = act {
+            act();
+        }
         self.opens.fetch_add(1, Ordering::SeqCst);
         let inner = self.inner.open(path, how)?;
         let now = self.open_now.fetch_add(1, Ordering::SeqCst) + 1;

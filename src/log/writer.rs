@@ -16,7 +16,7 @@ use super::partition::PartitionLog;
 use super::recovery::{self, FolderFate, RecoveredHead};
 use super::segment::{Segment, write_index_file};
 use super::tail::TailBudget;
-use super::writer_files::WriterFiles;
+use super::writer_files::{DirtyFile, WriterFiles};
 use super::{LogOptions, Logs, Shared, write};
 use crate::disk::Open;
 use crate::types::{Lsn, Offset, TimestampMs, TopicId, TopicPartition};
@@ -111,7 +111,7 @@ impl LogWriter {
         let log = Arc::clone(self.log(partition));
         let file = match self.files.get(segment.id) {
             Some(file) => file,
-            None => self.files.open(segment.id, segment.log_path(log.folder()), Open::ReadWrite)?,
+            None => self.files.open(segment.id, &log, segment.log_path(log.folder()), Open::ReadWrite)?,
         };
         let position = segment.facts().bytes;
         let written = file.write_all_at(batch, position);
@@ -248,7 +248,7 @@ impl LogWriter {
         self.dirty_folders.insert(partition);
         self.last_segment_id += 1;
         let segment = Arc::new(Segment::new(self.last_segment_id, base_offset));
-        self.files.open(segment.id, segment.log_path(log.folder()), Open::CreateNew)?;
+        self.files.open(segment.id, &log, segment.log_path(log.folder()), Open::CreateNew)?;
         log.add_segment(Arc::clone(&segment));
         if let Some(written) = self.partitions.get_mut(&partition) {
             written.has_folder = true;
@@ -262,14 +262,14 @@ impl LogWriter {
     fn close_growing(&mut self, partition: TopicPartition) -> Result<(), LogError> {
         let Some(written) = self.partitions.get_mut(&partition) else { return Ok(()) };
         let Some(Growing { segment, .. }) = written.growing.take() else { return Ok(()) };
-        self.files.close(segment.id);
+        self.files.finish(segment.id);
         // Readers use the entries in memory until `close`, so they never see the file half written. If the index is
         // not known yet (nobody read back since the restart), whoever needs it builds it: not this thread's time.
         if let Some(bytes) = segment.encoded_index() {
             let path = segment.index_path(written.log.folder());
             let file = write_index_file(&self.shared, &path, &bytes).map_err(LogError::io("write", &path))?;
             self.last_segment_id += 1;
-            self.files.add_whole(self.last_segment_id, path, file)?;
+            self.files.add_whole(self.last_segment_id, DirtyFile::new(&written.log, path, file));
         }
         segment.close(&self.shared);
         Ok(())

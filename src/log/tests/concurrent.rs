@@ -99,6 +99,52 @@ fn readers_see_every_batch_once_and_in_order_while_the_log_moves_under_them() {
 }
 
 #[test]
+fn a_segment_that_is_dropped_under_a_readers_hands_is_no_damage() {
+    for is_topic_deleted in [false, true] {
+        let disk = SimDisk::new();
+        let counting = Arc::new(CountingDisk::new(disk));
+        let mut options = LogOptions::new(Arc::clone(&counting) as Arc<dyn Disk>, PathBuf::from(ROOT));
+        options.tail_bytes_max = 0;
+        let (mut writer, logs) = LogWriter::open(&options, Lsn(0), [].into_iter(), &|_| FolderFate::Live).unwrap();
+        for base in 0..8 {
+            let settings = SegmentSettings { segment_bytes: 200, ..SETTINGS };
+            writer.append(partition(0), Offset(base), &batch(base, &[base], 20), &settings, TimestampMs(0)).unwrap();
+        }
+        writer.publish(partition(0), Offset(8));
+        writer.sync(Lsn(1)).unwrap();
+        let log = logs.get(partition(0)).unwrap();
+        let writer = Arc::new(Mutex::new(writer));
+        // While the reader is on its way to the file, the log start passes it and the file goes.
+        let pass = |start: i64| {
+            let writer = Arc::clone(&writer);
+            *lock(&counting.before_open) = Some(Box::new(move || {
+                let mut writer = lock(&writer);
+                if is_topic_deleted {
+                    writer.delete_topic(topic(1)).unwrap();
+                } else {
+                    writer.raise_log_start(partition(0), Offset(start));
+                }
+                writer.sync(Lsn(2)).unwrap();
+            }));
+        };
+        pass(3);
+        let read = log.read(Offset(0), at_least_one(1), Offset(8)).unwrap_err();
+        pass(5);
+        let searched = log.offset_for_timestamp(TimestampMs(0), Offset(8));
+        pass(7);
+        let largest = log.max_timestamp(Offset(8));
+        if is_topic_deleted {
+            assert!(matches!(read, ReadError::Deleted), "{read}");
+            assert!(matches!((searched, largest), (Err(ReadError::Deleted), Err(ReadError::Deleted))));
+        } else {
+            assert!(matches!(read, ReadError::OffsetOutOfRange(bounds) if bounds.log_start == Offset(3)), "{read}");
+            let found = |offset| Some(TimestampOffset { offset: Offset(offset), timestamp: TimestampMs(offset) });
+            assert_eq!((searched.unwrap(), largest.unwrap()), (found(5), found(7)));
+        }
+    }
+}
+
+#[test]
 fn an_index_is_built_once_by_whoever_needs_it_first_while_appends_go_on() {
     let mut bench = Bench::without_tail();
     for _ in 0..500 {

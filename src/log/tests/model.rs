@@ -152,7 +152,7 @@ impl World {
 
     fn options(disk: &SimDisk, tail_bytes_max: usize) -> LogOptions {
         let mut options = LogOptions::new(Arc::new(disk.clone()), PathBuf::from(ROOT));
-        options.open_files_max = 6;
+        options.open_files_max = 3;
         options.tail_bytes_max = tail_bytes_max;
         options.index_bytes_max = 9000;
         options

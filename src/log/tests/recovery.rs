@@ -113,7 +113,7 @@ fn an_index_entry_that_is_missing_or_torn_costs_a_scan_and_nothing_else() {
 #[test]
 fn the_index_of_another_segment_is_not_believed() {
     let mut bench = Bench::without_tail();
-    bench.settings.segment_bytes = 2350;
+    bench.settings = SegmentSettings { segment_bytes: 2350, index_interval_bytes: 1, ..SETTINGS };
     // The same number of batches in each segment, at other places.
     for (base, value_bytes) in (0..).zip([700, 700, 700, 20, 20, 2000, 300]) {
         bench.append(partition(0), &batch(base, &[base], value_bytes));
