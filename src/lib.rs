@@ -11,5 +11,6 @@ mod heads;
 mod journal;
 mod log;
 mod machine;
+mod metrics;
 mod store;
 mod txn;
