@@ -25,6 +25,11 @@ config_table! {
         /// The replication factor of a topic created without one; there is one broker.
         default_replication_factor: i32 = "default.replication.factor", "1", Bounds::AtLeast(1), fixed;
 
+        /// An idempotent producer that is idle in a partition for this many milliseconds is forgotten there.
+        producer_id_expiration_ms: i32 = "producer.id.expiration.ms", "86400000", Bounds::AtLeast(1), dynamic;
+        /// How often idle producers are looked for, in milliseconds.
+        producer_id_expiration_check_interval_ms: i32 = "producer.id.expiration.check.interval.ms", "600000", Bounds::AtLeast(1), fixed;
+
         /// The largest metadata text of a committed offset, in UTF-16 units.
         offset_metadata_max_bytes: i32 = "offset.metadata.max.bytes", "4096", Bounds::AtLeast(0), fixed;
         /// How long a committed offset is kept after its group became empty, in minutes.

@@ -4,7 +4,7 @@
 //! work with; [`batch`] reads and writes record batches. Nothing here knows a socket.
 
 pub mod apis;
-
+pub mod batch;
 pub mod messages;
 
 pub use apis::{ApiKey, Request, Response, WireError};
