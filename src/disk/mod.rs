@@ -4,6 +4,8 @@
 //! Positions are explicit, there is no cursor and no buffering; what is durable is said by `sync_data` and `sync_dir`.
 
 mod real;
+#[cfg(test)]
+pub(crate) mod sim;
 
 use std::io;
 use std::path::Path;
