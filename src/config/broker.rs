@@ -341,13 +341,19 @@ impl Config {
     /// have changed since, is moved to the nearest that does.
     #[must_use]
     pub fn with_dynamic(&self, changed: &BTreeMap<String, String>) -> Self {
+        let mut config = self.unclamped(changed);
+        config.clamp_intervals();
+        config
+    }
+
+    /// These settings with what was changed, whether or not it goes together.
+    pub(crate) fn unclamped(&self, changed: &BTreeMap<String, String>) -> Self {
         let mut config = self.clone();
         for (name, value) in changed {
             if Self::key(name).is_some_and(|key| key.is_dynamic) {
                 let _ = config.assign(name, value);
             }
         }
-        config.clamp_intervals();
         config
     }
 

@@ -166,11 +166,7 @@ impl GroupConfig {
     /// What holds for a group: its own values where set, clamped to the broker's limits, else the broker's.
     #[must_use]
     pub fn effective<'a>(broker: &Config, overrides: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut effective = Self::of_broker(broker);
-        for (name, value) in overrides {
-            // A stored value was checked when it was set; one that no longer parses counts as not set.
-            let _ = effective.assign(name, value);
-        }
+        let mut effective = Self::unclamped(broker, overrides);
         for (_, number, limits) in limited(&mut effective, broker) {
             *number = limits.clamp(*number);
         }
@@ -179,6 +175,17 @@ impl GroupConfig {
             effective.streams_assignor_name = assignors.first().cloned();
         }
         effective
+    }
+
+    /// A group's own values as they are stored, else the broker's: what DescribeConfigs shows.
+    #[must_use]
+    pub fn unclamped<'a>(broker: &Config, overrides: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut unclamped = Self::of_broker(broker);
+        for (name, value) in overrides {
+            // A stored value was checked when it was set; one that no longer parses counts as not set.
+            let _ = unclamped.assign(name, value);
+        }
+        unclamped
     }
 
     /// What holds for a group without configs of its own.

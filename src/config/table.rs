@@ -1,6 +1,8 @@
 //! Writes a configuration table: a struct with a typed field for each key, its defaults, its rows, and the way from
 //! text to field and back.
 
+use std::collections::BTreeSet;
+
 use super::key::{Kind, list_elements};
 
 /// A field type that a table can have.
@@ -66,13 +68,8 @@ impl Value for String {
 impl Value for Vec<String> {
     const KIND: Kind = Kind::List;
     fn read(text: &str) -> Option<Self> {
-        let mut elements = Self::new();
-        for element in list_elements(text) {
-            if !elements.iter().any(|known| known == element) {
-                elements.push(element.to_owned());
-            }
-        }
-        Some(elements)
+        let mut seen = BTreeSet::new();
+        Some(list_elements(text).filter(|element| seen.insert(*element)).map(str::to_owned).collect())
     }
     fn write(&self) -> Option<String> {
         Some(self.join(","))

@@ -140,10 +140,9 @@ fn each_broker_key_reaches_the_group_key_it_stands_for() {
             name if name.ends_with("offload.enable") => "false",
             name if name.ends_with("session.timeout.ms") => "46000",
             name if name.ends_with("heartbeat.interval.ms") => "6000",
-            "share.record.lock.duration.ms" => "16000",
+            "share.record.lock.duration.ms" | "streams.task.offset.interval.ms" => "16000",
             "share.partition.max.record.locks" => "300",
             "share.delivery.count.limit" => "7",
-            "streams.task.offset.interval.ms" => "16000",
             _ => "1",
         };
         let mut broker = Config::default();
