@@ -35,6 +35,9 @@ use crate::types::{GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
 /// How many partitions one request may create, as in Kafka.
 const PARTITIONS_PER_REQUEST_MAX: i64 = 10_000;
 
+/// How many topics or resources one request may name, so that a turn of the server stays short.
+const ITEMS_PER_REQUEST_MAX: usize = 10_000;
+
 /// How many bytes the records of one decision may have; a journal entry must hold them.
 const DECISION_BYTES_MAX: usize = 8 * 1024 * 1024;
 
