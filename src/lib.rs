@@ -1,5 +1,6 @@
 //! Streamkeeper: a durable single-node Kafka group coordinator and broker for Kafka Streams.
 #![allow(dead_code, unused_imports, reason = "rooms are being furnished")]
+pub mod client;
 pub mod config;
 pub mod protocol;
 pub mod types;
@@ -11,5 +12,8 @@ mod heads;
 mod journal;
 mod log;
 mod machine;
+mod metrics;
+mod runtime;
+mod server;
 mod store;
 mod txn;
