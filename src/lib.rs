@@ -12,5 +12,7 @@ mod journal;
 mod log;
 mod machine;
 mod metrics;
+mod runtime;
+mod server;
 mod store;
 mod txn;

@@ -5,7 +5,10 @@
 
 pub mod apis;
 pub mod batch;
+pub mod errors;
 pub mod messages;
+#[cfg(test)]
+pub(crate) mod samples;
 
 pub use apis::{ApiKey, Request, Response, WireError};
 pub use kafka_wire_core::StrBytes;

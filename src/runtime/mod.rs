@@ -1,11 +1,13 @@
 //! The runtime: owns the machine, makes its decisions durable, and brings it back after a crash.
 //!
-//! [`Runtime::open`] loads a data directory and starts one task (the sequencer) and three threads (committer, log
+//! [`Runtime::load`] loads a data directory, [`LoadedMachine::start`] starts one task (the sequencer) and three threads (committer, log
 //! writer, checkpointer). [`Handle`] is how everybody else talks to it. What is decided is not here but in the cores.
 
 mod checkpoint;
 mod clock;
 mod committer;
+#[cfg(test)]
+pub(crate) mod detached;
 mod dirty;
 mod engine;
 mod handle;
