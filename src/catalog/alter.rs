@@ -237,7 +237,7 @@ fn bytes_of(record: &Record) -> usize {
         Record::GroupConfig { group, value: Some(value) } => record_bytes(group, &value.configs),
         Record::BrokerConfig { value: Some(value), .. } => record_bytes("", &value.configs),
         Record::GroupConfig { group, value: None } => group.len(),
-        Record::Cluster { .. } | Record::Topic { .. } | Record::BrokerConfig { .. } => 0,
+        Record::Topic { .. } | Record::BrokerConfig { .. } => 0,
     }
 }
 

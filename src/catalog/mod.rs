@@ -30,7 +30,7 @@ use crate::protocol::Response;
 use crate::protocol::messages::{
     CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest, IncrementalAlterConfigsRequest,
 };
-use crate::types::{GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
+use crate::types::{ClusterId, GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
 
 /// How many partitions one request may create, as in Kafka.
 const PARTITIONS_PER_REQUEST_MAX: i64 = 10_000;
@@ -135,9 +135,11 @@ impl Catalog {
         &self.image
     }
 
-    /// The first record of a new data directory: whose it is.
-    pub(crate) fn found(cluster_id: impl Into<String>, node_id: i32) -> Record {
-        Record::Cluster { cluster_id: cluster_id.into(), node_id }
+    /// Says whose data this is; not a record, since the data directory itself is marked with it.
+    pub(crate) fn set_identity(&mut self, cluster_id: ClusterId, node_id: i32) {
+        let image = Arc::make_mut(&mut self.image);
+        image.cluster_id = cluster_id;
+        image.node_id = node_id;
     }
 
     /// How many partitions all topics have.

@@ -4,12 +4,14 @@
 //! outside: an entry for the journal, answers with the lsn they rest on, and further inputs. Simulation and the
 //! sequencer both run this code.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::persist;
 use super::{Input, Reply, Unavailable};
 use crate::catalog::{self, Catalog};
+use crate::config::Config;
 use crate::coordinator::{self, Coordinator};
 use crate::heads::{self, Heads};
 use crate::journal::{Entry, Item};
@@ -33,6 +35,10 @@ pub(crate) struct Engine {
     txn: Seat<Txn>,
     env: Env,
     last_lsn: Lsn,
+    /// The settings the server was started with.
+    base_config: Arc<Config>,
+    /// What was laid over them to make `env.config`.
+    broker_configs: Arc<BTreeMap<String, String>>,
 }
 
 /// What follows from one input.
@@ -78,8 +84,10 @@ impl Engine {
             catalog: Seat::default(),
             heads: Seat::default(),
             txn: Seat::default(),
-            env,
             last_lsn: Lsn(0),
+            base_config: Arc::clone(&env.config),
+            broker_configs: Arc::default(),
+            env,
         }
     }
 
@@ -98,7 +106,7 @@ impl Engine {
     pub(crate) fn loaded(&mut self, last_lsn: Lsn, identity: &Identity) {
         self.last_lsn = self.last_lsn.max(last_lsn);
         self.catalog.hard.set_identity(identity.cluster_id.clone(), identity.node_id);
-        self.env.image = Arc::clone(self.catalog.hard.image());
+        self.show_image();
         self.catalog.hard.on_loaded(&mut self.env);
         self.coordinator.soft = self.coordinator.hard.on_loaded(&mut self.env);
         self.heads.soft = self.heads.hard.on_loaded(&mut self.env);
@@ -216,7 +224,7 @@ impl Engine {
                 step.visible.push(Visible::TopicDeleted(*topic_id));
             }
         }
-        self.env.image = Arc::clone(self.catalog.hard.image());
+        self.show_image();
         self.finish(items, decision.rests_on, decision.replies, Reply::Response, step);
         for effect in decision.effects {
             step.next.push(Input::Coordinator(match effect {
@@ -258,6 +266,16 @@ impl Engine {
             items.push(persist::txn_item(lsn, record));
         }
         self.finish(items, decision.rests_on, decision.replies, Reply::Response, step);
+    }
+
+    /// Lets all cores see the newest catalogue, and the broker's settings as changed in it.
+    fn show_image(&mut self) {
+        let image = self.catalog.hard.image();
+        if !Arc::ptr_eq(&self.broker_configs, &image.broker_configs) {
+            self.broker_configs = Arc::clone(&image.broker_configs);
+            self.env.config = Arc::new(self.base_config.with_dynamic(&self.broker_configs));
+        }
+        self.env.image = Arc::clone(image);
     }
 
     /// Makes the entry and hands the answers out: they rest on it and on what was read.

@@ -21,9 +21,9 @@ use crate::heads;
 use crate::journal::{self, Entry, Item, Journal};
 use crate::log::{FolderFate, LogOptions, LogWriter, Logs, RecoveredHead};
 use crate::machine::{Env, Rng};
-use crate::protocol::batch::BatchHeader;
+use crate::protocol::batch::{BatchHeader, BatchMeta};
 use crate::store::{DataDir, SledStore, StateStore, StoreError};
-use crate::types::{Image, Lsn, Offset, TopicId, TopicPartition};
+use crate::types::{ClusterId, Image, Lsn, Offset, TopicId, TopicPartition};
 
 /// Everything a load gives.
 pub(super) struct Opened {
@@ -51,10 +51,10 @@ pub(super) fn load(options: &Options) -> Result<Opened, OpenError> {
         image: Arc::default(),
         config: Arc::clone(&options.config),
     };
-    let dir = DataDir::open(&options.data_dir, &mut || env.rng.uuid_bytes())?;
-    let identity = Identity { cluster_id: dir.cluster_id().clone(), node_id: dir.node_id() };
+    let dir = DataDir::open(&options.data_dir, || ClusterId::from(TopicId::from_bytes(env.rng.uuid_bytes()).to_string()))?;
+    let identity = Identity { cluster_id: dir.cluster_id().clone(), node_id: options.config.node_id };
     let is_synced = options.durability != Durability::Ephemeral;
-    let mut store: Box<dyn StateStore> = Box::new(SledStore::open(dir.state_dir(), is_synced)?);
+    let mut store: Box<dyn StateStore> = Box::new(SledStore::open(&dir)?);
     let checkpoint = store.checkpoint_lsn()?;
 
     let disk: Arc<dyn Disk> = Arc::new(if is_synced { RealDisk::new() } else { RealDisk::without_sync() });
@@ -73,7 +73,7 @@ pub(super) fn load(options: &Options) -> Result<Opened, OpenError> {
     let records = replay(&mut engine, store.as_mut(), &suffix)?;
     let heads = engine.heads().iter().map(|(partition, head)| recovered_head(partition, head)).collect::<Vec<_>>();
     let image = Arc::clone(engine.image());
-    let log_options = LogOptions::new(disk, dir.log_dir());
+    let log_options = LogOptions::new(disk, dir.logs_dir());
     let (mut log_writer, logs) = LogWriter::open(&log_options, checkpoint, heads.into_iter(), &|partition| {
         fate_of(partition, &image, &suffix)
     })?;
@@ -158,6 +158,13 @@ fn append_again(
     let mut failed = None;
     Journal::read(journal, checkpoint, &mut |entry| {
         for item in entry.items {
+            if let Item::Delete { key } = &item
+                && let Ok((_, record @ persist::Record::Heads(heads::Record::Producer { .. }))) =
+                    persist::read(key, None)
+            {
+                // A producer that was forgotten between its appends: here the order matters.
+                engine.load(entry.lsn, &record);
+            }
             let Item::Append { partition, base_offset, batch } = item else { continue };
             if image.topic_by_id(partition.topic_id).is_none() {
                 continue;
@@ -168,9 +175,8 @@ fn append_again(
                 failed = Some(error);
                 return Err(journal::JournalError::Refused);
             }
-            let meta = BatchHeader::parse(&batch).map(|header| header.meta());
-            if let Ok(meta) = meta {
-                let base_offset = Offset(base_offset);
+            if let Ok(header) = BatchHeader::parse(&batch) {
+                let (base_offset, meta) = (Offset(base_offset), BatchMeta::from(&header));
                 let record = heads::Record::Append { partition, base_offset, meta, batch };
                 engine.load(entry.lsn, &persist::Record::Heads(record));
             }

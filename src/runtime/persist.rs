@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::journal::Item;
-use crate::store::{Envelope, Key, StoreError, envelope};
+use crate::store::envelope::{self, Envelope, EnvelopeError};
+use crate::store::keys::KeyError;
+use crate::store::{Key, StoreError};
 use crate::types::{Lsn, Offset};
 use crate::{catalog, coordinator, heads, txn};
 
@@ -97,68 +99,87 @@ fn item<T: Serialize>(lsn: Lsn, key: &Key, value: Option<&T>) -> Item {
 }
 
 /// All value structs are at their first version.
-const VERSION: u16 = 0;
+const VERSION: u16 = 1;
+
+/// Why something stored cannot be taken as a record.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PersistError {
+    /// Not a key of ours.
+    #[error("{0}; it may have been written by a later version: start that one")]
+    Key(#[from] KeyError),
+    /// Not a value of ours.
+    #[error(transparent)]
+    Envelope(#[from] EnvelopeError),
+    /// A key that is never deleted is gone, or one that is never stored is there.
+    #[error("the key {0} cannot be there like this; bring the data directory back from a backup")]
+    Unexpected(String),
+}
+
+impl From<PersistError> for StoreError {
+    fn from(error: PersistError) -> Self {
+        Self::Refused(Box::new(error))
+    }
+}
 
 /// Reads a stored key and value; no value makes the record that deletes the key.
 ///
 /// # Errors
-/// [`StoreError`] naming the key, if the key or the value is unknown or damaged.
-pub(crate) fn read(key_bytes: &[u8], value: Option<&[u8]>) -> Result<(Lsn, Record), StoreError> {
+/// [`PersistError`] naming the key, if the key or the value is unknown or damaged.
+pub(crate) fn read(key_bytes: &[u8], value: Option<&[u8]>) -> Result<(Lsn, Record), PersistError> {
     let key = Key::decode(key_bytes)?;
-    let envelope = value.map(|value| Envelope::decode(&key, key_bytes, value)).transpose()?;
+    let envelope = value.map(|value| envelope::decode(key_bytes, value)).transpose()?;
     let lsn = envelope.as_ref().map_or(Lsn(0), |envelope| envelope.lsn);
     Ok((lsn, record(key, envelope.as_ref())?))
 }
 
-fn record(key: Key, envelope: Option<&Envelope<'_>>) -> Result<Record, StoreError> {
+fn record(key: Key, envelope: Option<&Envelope<'_>>) -> Result<Record, PersistError> {
     use coordinator::Record as C;
-    let of = &key.clone();
     Ok(match key {
         Key::OffsetCommit(group, topic, partition) => {
-            Record::Coordinator(C::OffsetCommit { group, topic, partition, value: payload(of, envelope)? })
+            Record::Coordinator(C::OffsetCommit { group, topic, partition, value: payload(envelope)? })
         }
         Key::StreamsGroupMetadata(group) => {
-            Record::Coordinator(C::StreamsGroupMetadata { group, value: payload(of, envelope)? })
+            Record::Coordinator(C::StreamsGroupMetadata { group, value: payload(envelope)? })
         }
         Key::StreamsGroupTopology(group) => {
-            Record::Coordinator(C::StreamsGroupTopology { group, value: payload(of, envelope)? })
+            Record::Coordinator(C::StreamsGroupTopology { group, value: payload(envelope)? })
         }
         Key::StreamsGroupMemberMetadata(group, member) => {
-            Record::Coordinator(C::StreamsGroupMemberMetadata { group, member, value: payload(of, envelope)? })
+            Record::Coordinator(C::StreamsGroupMemberMetadata { group, member, value: payload(envelope)? })
         }
         Key::StreamsGroupTargetAssignmentMetadata(group) => {
-            Record::Coordinator(C::StreamsGroupTargetAssignmentMetadata { group, value: payload(of, envelope)? })
+            Record::Coordinator(C::StreamsGroupTargetAssignmentMetadata { group, value: payload(envelope)? })
         }
         Key::StreamsGroupTargetAssignmentMember(group, member) => {
-            let value = payload(of, envelope)?;
+            let value = payload(envelope)?;
             Record::Coordinator(C::StreamsGroupTargetAssignmentMember { group, member, value })
         }
         Key::StreamsGroupCurrentMemberAssignment(group, member) => {
-            let value = payload(of, envelope)?;
+            let value = payload(envelope)?;
             Record::Coordinator(C::StreamsGroupCurrentMemberAssignment { group, member, value })
         }
-        Key::Topic(topic_id) => Record::Catalog(catalog::Record::Topic { topic_id, value: payload(of, envelope)? }),
+        Key::Topic(topic_id) => Record::Catalog(catalog::Record::Topic { topic_id, value: payload(envelope)? }),
         Key::GroupConfig(group) => {
-            Record::Catalog(catalog::Record::GroupConfig { group, value: payload(of, envelope)? })
+            Record::Catalog(catalog::Record::GroupConfig { group, value: payload(envelope)? })
         }
         Key::BrokerConfig { default } => {
-            Record::Catalog(catalog::Record::BrokerConfig { default, value: payload(of, envelope)? })
+            Record::Catalog(catalog::Record::BrokerConfig { default, value: payload(envelope)? })
         }
         Key::HeadStart(partition) => {
-            Record::Heads(heads::Record::HeadStart { partition, value: payload(of, envelope)? })
+            Record::Heads(heads::Record::HeadStart { partition, value: payload(envelope)? })
         }
-        Key::HeadEnd(partition) => Record::Heads(heads::Record::HeadEnd { partition, value: payload(of, envelope)? }),
+        Key::HeadEnd(partition) => Record::Heads(heads::Record::HeadEnd { partition, value: payload(envelope)? }),
         Key::Producer(partition, producer_id) => {
-            Record::Heads(heads::Record::Producer { partition, producer_id, value: payload(of, envelope)? })
+            Record::Heads(heads::Record::Producer { partition, producer_id, value: payload(envelope)? })
         }
         Key::ProducerIds => {
-            let value = payload(of, envelope)?.ok_or_else(|| StoreError::unexpected(of))?;
+            let value = payload(envelope)?.ok_or_else(|| PersistError::Unexpected(Key::describe(&Key::ProducerIds.encode())))?;
             Record::Txn(txn::Record::ProducerIds { value })
         }
-        Key::Checkpoint => return Err(StoreError::unexpected(of)),
+        Key::Checkpoint => return Err(PersistError::Unexpected(Key::describe(&Key::Checkpoint.encode()))),
     })
 }
 
-fn payload<T: DeserializeOwned>(key: &Key, envelope: Option<&Envelope<'_>>) -> Result<Option<T>, StoreError> {
-    envelope.map(|envelope| envelope.payload(key, VERSION)).transpose()
+fn payload<T: DeserializeOwned>(envelope: Option<&Envelope<'_>>) -> Result<Option<T>, PersistError> {
+    Ok(envelope.map(|envelope| envelope.payload(VERSION)).transpose()?)
 }
