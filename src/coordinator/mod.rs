@@ -3,6 +3,7 @@
 //! This file holds the state, what goes in and out, and sends each input to its room. Group types do not know each
 //! other; what concerns all of them is in [`group`], [`describe`] and [`list`].
 
+pub(crate) mod error;
 mod group;
 mod records;
 pub(crate) mod streams;

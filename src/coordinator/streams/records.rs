@@ -98,7 +98,7 @@ pub(crate) struct StreamsGroupCurrentMemberAssignmentValue {
 pub(crate) struct StreamsGroupTopologyValue {
     /// The topology epoch.
     pub(crate) epoch: i32,
-    /// The subtopologies, in the order sent.
+    /// The subtopologies, by id: their order carries no meaning.
     pub(crate) subtopologies: Vec<Subtopology>,
 }
 
