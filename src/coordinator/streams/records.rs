@@ -104,6 +104,7 @@ pub(crate) struct StreamsGroupTopologyValue {
 
 /// A connected part of the processor graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names, reason = "the name is Kafka's")]
 pub(crate) struct Subtopology {
     /// Its id.
     pub(crate) subtopology_id: SubtopologyId,

@@ -1,4 +1,4 @@
-//! StreamsGroupDescribeResponse as Kafka 4.4.0 has it: version 1 ends each group with the assignor's name (KIP-1357),
+//! `StreamsGroupDescribeResponse` as Kafka 4.4.0 has it: version 1 ends each group with the assignor's name (KIP-1357),
 //! which the struct of the message crate lacks, so that a real admin client could not read what it writes.
 
 use kafka_wire::streams_group_describe_response::{Member, Topology, TopologyDescription};

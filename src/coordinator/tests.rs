@@ -1,0 +1,1 @@
+//! What concerns groups of every type: lists, descriptions of classic groups, deletion.
