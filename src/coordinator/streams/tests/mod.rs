@@ -7,8 +7,11 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 #![allow(clippy::needless_pass_by_value, reason = "an expectation is written at the call")]
 
+mod behaviour;
+mod records;
 mod script;
 mod show;
 mod traces;
+mod validation;
 
 use script::{Script, check, check_records};

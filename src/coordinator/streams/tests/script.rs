@@ -359,8 +359,9 @@ pub(super) fn topology(words: &[&str]) -> Topology {
 }
 
 fn topic_info(text: &str) -> TopicInfo {
-    let (name, partitions) = text.split_once('/').unwrap_or((text, "0"));
-    message!(TopicInfo { name: name.into(), partitions: partitions.parse().unwrap() })
+    let counted = text.split_once('/').and_then(|(name, count)| Some((name, count.parse().ok()?)));
+    let (name, partitions) = counted.unwrap_or((text, 0));
+    message!(TopicInfo { name: name.into(), partitions: partitions })
 }
 
 fn copartition_group(text: &str) -> CopartitionGroup {
