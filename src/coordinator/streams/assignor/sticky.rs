@@ -1,18 +1,18 @@
 //! The `sticky` assignor, Kafka's only built-in one (`StickyTaskAssignor` of 4.4.0).
 //!
 //! Tasks stay where they run or where their state is, as long as no member gets more than its share; the rest goes to
-//! the process with the least load. Where Kafka's outcome hangs on the order of its hash maps, the lower id comes first
-//! here.
+//! the process with the least load. Where Kafka's outcome hangs on the order of its hash maps, that is, on chance, things
+//! are taken in the order of their ids here.
 //!
 //! Later: warm-ups, standbys placed by tags.
 
 mod history;
-mod least_loaded;
+mod queue;
 
 use std::collections::BTreeMap;
 
 use self::history::History;
-use self::least_loaded::{LeastLoaded, Load};
+use self::queue::{Load, MemberQueues, Queue};
 use super::roster::{MemberNo, ProcessNo, Roster, Row, TaskNo};
 use super::{AssignmentInput, AssignorError, TaskAssignor};
 use crate::coordinator::streams::tasks::Tasks;
@@ -70,6 +70,7 @@ struct Plan<'a> {
     /// How many tasks each member has, active and standby.
     member_tasks: Row<MemberNo, usize>,
     loads: Row<ProcessNo, Load>,
+    member_queues: MemberQueues,
     active: Row<TaskNo, Option<MemberNo>>,
     standbys: Row<TaskNo, Vec<MemberNo>>,
     active_quota: Quota,
@@ -84,6 +85,7 @@ impl<'a> Plan<'a> {
             roster,
             member_tasks: roster.members.map(|_| 0),
             loads: roster.processes.map(|members| Load::none(members.len())),
+            member_queues: MemberQueues::new(roster),
             active: roster.per_task(|| None),
             standbys: roster.per_task(Vec::new),
             active_quota: Quota::new(task_count, member_count),
@@ -94,25 +96,30 @@ impl<'a> Plan<'a> {
     /// First to who runs the task, then to who has its state, then to who has least to do.
     fn assign_active(&mut self, history: &History) -> Result<(), AssignorError> {
         let mut rest = self.roster.tasks_by_partition();
+        rest.retain(|task| !self.keep_active(*task, history.active[*task]));
         rest.retain(|task| {
-            let previous = history.active[*task].filter(|member| self.has_room(*member, self.active_quota));
-            previous.is_none_or(|member| self.give_active(*task, member))
-        });
-        rest.retain(|task| {
-            let previous = self.least_loaded_of(&history.standbys[*task], |_| true);
-            let previous = previous.filter(|member| self.has_room(*member, self.active_quota));
-            previous.is_none_or(|member| self.give_active(*task, member))
+            let follower = self.least_loaded_of(&history.standbys[*task], |_| true);
+            !self.keep_active(*task, follower)
         });
         rest.sort_unstable();
-        let mut least_loaded = LeastLoaded::new(self.roster, &self.loads, &self.member_tasks);
+        let mut processes = self.process_queue();
         for task in rest {
-            let Some(member) = least_loaded.take(|_| true) else {
+            let least = processes.pop().and_then(|(_, process)| Some((process, self.next_member(process)?)));
+            let Some((process, member)) = least else {
                 let task = self.roster.text(task);
                 return Err(AssignorError(format!("No process available to assign active task {task}.")));
             };
-            self.give_active(task, member);
+            self.count_active(task, member);
+            processes.push(self.loads[process], process);
         }
         Ok(())
+    }
+
+    /// Tells whether the member was there and had room.
+    fn keep_active(&mut self, task: TaskNo, member: Option<MemberNo>) -> bool {
+        let Some(member) = member.filter(|member| self.has_room(*member, self.active_quota)) else { return false };
+        self.give_active(task, member);
+        true
     }
 
     /// First to who runs or follows the task, then to who has least to do; never beside another copy.
@@ -125,15 +132,14 @@ impl<'a> Plan<'a> {
             }
         }
         missing.sort_unstable_by(|left, right| right.cmp(left));
-        let mut least_loaded = LeastLoaded::new(self.roster, &self.loads, &self.member_tasks);
+        let mut processes = self.process_queue();
         let mut tasks_short = 0;
         for (task, count) in missing {
             for _ in 0..count {
-                let Some(member) = least_loaded.take(|process| !self.is_hosting(process, task)) else {
+                if !self.assign_standby_to_least_loaded(task, &mut processes) {
                     tasks_short += 1;
                     break;
-                };
-                self.give_standby(task, member);
+                }
             }
         }
         if tasks_short > 0 {
@@ -158,6 +164,36 @@ impl<'a> Plan<'a> {
         num_standby_replicas
     }
 
+    /// Tells whether there is a process for it.
+    fn assign_standby_to_least_loaded(&mut self, task: TaskNo, processes: &mut Queue<Load, ProcessNo>) -> bool {
+        let mut passed_over = Vec::new();
+        let mut is_placed = false;
+        while let Some((_, process)) = processes.pop() {
+            passed_over.push(process);
+            if self.is_hosting(process, task) {
+                continue;
+            }
+            if let Some(member) = self.next_member(process) {
+                self.count_standby(task, member);
+                is_placed = true;
+            }
+            break;
+        }
+        for process in passed_over.into_iter().rev() {
+            processes.push(self.loads[process], process);
+        }
+        is_placed
+    }
+
+    fn process_queue(&self) -> Queue<Load, ProcessNo> {
+        Queue::new(self.loads.iter().map(|(process, load)| (*load, process)))
+    }
+
+    /// Of a process, the member to be given the next task.
+    fn next_member(&mut self, process: ProcessNo) -> Option<MemberNo> {
+        self.member_queues.next(process, self.roster, &self.member_tasks)
+    }
+
     fn has_room(&self, member: MemberNo, quota: Quota) -> bool {
         self.member_tasks[member] < quota.per_member
     }
@@ -171,27 +207,35 @@ impl<'a> Plan<'a> {
     fn least_loaded_of(&self, ranking: &[MemberNo], is_eligible: impl Fn(&MemberNo) -> bool) -> Option<MemberNo> {
         let load = |member: MemberNo| self.loads[self.roster.members[member].process];
         ranking.iter().copied().filter(is_eligible).reduce(|best, other| {
-            let is_less = load(other).is_less(load(best)) && self.member_tasks[other] < self.member_tasks[best];
+            let is_less = load(other) < load(best) && self.member_tasks[other] < self.member_tasks[best];
             if is_less { other } else { best }
         })
     }
 
-    /// Always false: for the task is settled.
-    fn give_active(&mut self, task: TaskNo, member: MemberNo) -> bool {
-        self.active[task] = Some(member);
-        let member_tasks = self.give(member);
-        self.active_quota.count(member_tasks);
-        self.total_quota.count(member_tasks);
-        false
+    fn give_active(&mut self, task: TaskNo, member: MemberNo) {
+        self.member_queues.forget(self.roster.members[member].process);
+        self.count_active(task, member);
     }
 
     fn give_standby(&mut self, task: TaskNo, member: MemberNo) {
-        self.standbys[task].push(member);
-        let member_tasks = self.give(member);
+        self.member_queues.forget(self.roster.members[member].process);
+        self.count_standby(task, member);
+    }
+
+    fn count_active(&mut self, task: TaskNo, member: MemberNo) {
+        self.active[task] = Some(member);
+        let member_tasks = self.count_task(member);
+        self.active_quota.count(member_tasks);
         self.total_quota.count(member_tasks);
     }
 
-    fn give(&mut self, member: MemberNo) -> usize {
+    fn count_standby(&mut self, task: TaskNo, member: MemberNo) {
+        self.standbys[task].push(member);
+        let member_tasks = self.count_task(member);
+        self.total_quota.count(member_tasks);
+    }
+
+    fn count_task(&mut self, member: MemberNo) -> usize {
         self.loads[self.roster.members[member].process].add_one();
         self.member_tasks[member] += 1;
         self.member_tasks[member]

@@ -181,15 +181,15 @@ fn a_third_process_leaves_every_task_with_a_standby_elsewhere() {
 }
 
 #[test]
-fn of_equally_loaded_processes_the_larger_comes_first() {
+fn of_equally_loaded_processes_the_one_served_last_waits() {
     check_case(
-        "\nsubtopology 0 of 1 stateless
-         member A on p1
-         member B on p2
-         member C on p2
-gives A
-gives B active 0_0
-gives C
+        "\nsubtopology 0 of 2 stateless
+         subtopology 1 of 6 stateless
+         subtopology 2 of 6 stateless
+         member A on p4 active 0_0 0_1 1_0 1_1 2_0
+         member B on p1 active 1_2 1_5 2_1 2_5
+gives A active 0_0 0_1 1_0 1_1 1_4 2_0 2_3
+gives B active 1_2 1_3 1_5 2_1 2_2 2_4 2_5
 ",
     );
 }
