@@ -75,10 +75,7 @@ fn a4_topic_names_must_be_legal() {
     let long = "x".repeat(250);
     let mut script = Script::new();
     let refusal = answer(&mut script, 0, |join| set_topology(join, &format!("0: source={long}")));
-    assert_eq!(
-        refusal,
-        format!("STREAMS_INVALID_TOPOLOGY Topic names {long} are not valid topic names.")
-    );
+    assert_eq!(refusal, format!("STREAMS_INVALID_TOPOLOGY Topic names {long} are not valid topic names."));
     assert!(answer(&mut script, 0, |join| set_topology(join, &format!("0: source={}", &long[1..]))).starts_with("2; "));
 }
 
@@ -158,11 +155,7 @@ fn b10_partition_counts_of_changelogs_are_the_coordinators_business() {
 #[test]
 fn b11_and_b12_only_static_members_leave_for_a_while_and_no_epoch_is_lower() {
     refused_heartbeat(-2, |_| (), "INVALID_REQUEST InstanceId can't be null.");
-    refused_heartbeat(
-        -3,
-        |_| (),
-        "INVALID_REQUEST MemberEpoch is -3, but must be greater than or equal to -2.",
-    );
+    refused_heartbeat(-3, |_| (), "INVALID_REQUEST MemberEpoch is -3, but must be greater than or equal to -2.");
 }
 
 #[test]
