@@ -17,6 +17,8 @@ pub(crate) struct Harness {
     pub(crate) env: Env,
     /// Every record there was, with its place.
     pub(crate) log: Vec<(Lsn, Record)>,
+    /// The last value of each key.
+    store: BTreeMap<StoreKey, (Lsn, Record)>,
     /// Effects that nobody has taken yet.
     pub(crate) effects: Vec<Effect>,
     /// Who the next asker says it is.
@@ -49,6 +51,7 @@ impl Harness {
                 config: Arc::new(config),
             },
             log: Vec::new(),
+            store: BTreeMap::new(),
             effects: Vec::new(),
             client_id: "client".to_owned(),
             next_asker: 0,
@@ -61,12 +64,19 @@ impl Harness {
         let decision = self.coordinator.decide(&mut self.soft, &mut self.env, input);
         let Decision { records, replies, effects, rests_on } = decision;
         for record in &records {
-            let lsn = self.log.last().map_or(Lsn(0), |(lsn, _)| *lsn).next();
-            self.coordinator.replay(lsn, record);
-            self.log.push((lsn, record.clone()));
+            self.write(record);
         }
         self.effects.extend(effects);
         Turn { records, replies, rests_on }
+    }
+
+    /// Replays a record as the next one.
+    pub(crate) fn write(&mut self, record: &Record) {
+        let lsn = self.log.last().map_or(Lsn(0), |(lsn, _)| *lsn).next();
+        self.coordinator.replay(lsn, record);
+        self.store(lsn, record);
+        self.log.push((lsn, record.clone()));
+        self.check_counts();
     }
 
     /// Puts a request and takes its one answer.
@@ -108,31 +118,24 @@ impl Harness {
         self.effects.clear();
     }
 
-    /// What a load of the store gives.
+    /// What a load of the store gives: the last value of each key, in key order.
     pub(crate) fn loaded(&self) -> Coordinator {
-        let mut coordinator = Coordinator::default();
-        for (lsn, record) in self.stored() {
-            coordinator.replay(lsn, &record);
-        }
-        coordinator
+        load(self.store.values())
     }
 
-    /// The last value of each key, in key order.
-    pub(crate) fn stored(&self) -> Vec<(Lsn, Record)> {
-        let mut store: BTreeMap<StoreKey, (Lsn, Record)> = BTreeMap::new();
-        for (lsn, record) in &self.log {
-            if let Record::GroupDeleted { group } = record {
-                store.retain(|key, _| key.0 != *group);
-                continue;
-            }
-            let key = store_key(record);
-            if is_tombstone(record) {
-                store.remove(&key);
-            } else {
-                store.insert(key, (*lsn, record.clone()));
-            }
+    /// What the store gives in the reverse order: children before parents.
+    pub(crate) fn loaded_backwards(&self) -> Coordinator {
+        load(self.store.values().rev())
+    }
+
+    fn store(&mut self, lsn: Lsn, record: &Record) {
+        if let Record::GroupDeleted { group } = record {
+            self.store.retain(|key, _| key.0 != *group);
+        } else if is_tombstone(record) {
+            self.store.remove(&store_key(record));
+        } else {
+            self.store.insert(store_key(record), (lsn, record.clone()));
         }
-        store.into_values().collect()
     }
 
     /// Edits the catalogue.
@@ -193,15 +196,27 @@ impl Harness {
         }
     }
 
-    /// Checks what must hold after every turn: the counts are right, and what is stored gives what is known.
+    /// Checks that what is stored gives what is known, in whatever order.
     pub(crate) fn check(&self) {
+        assert_same(&self.coordinator, &self.loaded());
+        assert_same(&self.coordinator, &self.loaded_backwards());
+    }
+
+    fn check_counts(&self) {
         let mut recounted = super::Counts::default();
         for group in self.coordinator.groups.values() {
             recounted.moved(None, Some(group.label()));
         }
         assert_eq!(*self.coordinator.counts(), recounted);
-        assert_same(&self.coordinator, &self.loaded());
     }
+}
+
+fn load<'a>(records: impl Iterator<Item = &'a (Lsn, Record)>) -> Coordinator {
+    let mut coordinator = Coordinator::default();
+    for (lsn, record) in records {
+        coordinator.replay(*lsn, record);
+    }
+    coordinator
 }
 
 /// Compares hard state, but for the places in the log that answers rest on.

@@ -4,6 +4,8 @@ use expect_test::expect;
 
 use super::{Script, check, check_records};
 use crate::config::Config;
+use crate::coordinator::{GroupKind, Input, Record, TimerKey};
+use crate::types::{GroupId, MemberId};
 
 #[test]
 fn a_lost_answer_that_took_tasks_away_is_told_again_when_the_member_says_what_it_owns() {
@@ -1096,4 +1098,162 @@ fn the_default_settings_delay_the_first_assignment_by_three_seconds_and_later_on
               3; -
         "#]],
     );
+}
+
+#[test]
+fn a_member_that_moves_into_another_process_counts_there_at_once() {
+    check(
+        "config streams.num.standby.replicas=2
+         topology 0: source=in changelog=cl
+         topic in 1
+         topic cl 1
+         J C pC
+         J A pA
+         J B pB
+         L C
+         # both copies are in pB now: the one becomes active only after the other is given up
+         J A pB
+         H B 4
+         H A 6
+         H B 4 own
+         H A 6",
+        expect![[r#"
+            J C pC
+              2; A{0:[0]} S{} W{}; eie 0 []
+            J A pA
+              3; A{} S{0:[0]} W{}; eie 0 []
+            J B pB
+              4; A{} S{0:[0]} W{}; eie 0 []
+            L C
+              -1; -
+            J A pB
+              6; A{} S{0:[0]} W{}; eie 0 []
+            H B 4
+              4; A{} S{} W{}
+            H A 6
+              6; -
+            H B 4 own
+              6; -
+            H A 6
+              6; A{0:[0]} S{} W{}
+        "#]],
+    );
+}
+
+#[test]
+fn a_group_made_again_waits_its_full_initial_delay() {
+    check(
+        "config streams.initial.rebalance.delay.ms=1000
+         topic in 1
+         J A pA
+         wait 900
+         L A
+         delete
+         J B pB
+         wait 999
+         H B 1
+         wait 1
+         H B 1",
+        expect![[r#"
+            J A pA
+              1; A{} S{} W{}; st[5 "Assignment delayed due to the configured initial rebalance delay."]; eie 0 []
+            wait 900
+            L A
+              -1; -
+            delete
+              g NONE
+            J B pB
+              1; A{} S{} W{}; st[5 "Assignment delayed due to the configured initial rebalance delay."]; eie 0 []
+            wait 999
+            H B 1
+              1; -; st[5 "Assignment delayed due to the configured initial rebalance delay."]
+            wait 1
+              initial delay ends
+            H B 1
+              2; A{0:[0]} S{} W{}
+        "#]],
+    );
+}
+
+#[test]
+fn a_member_state_of_a_later_version_asks_the_member_to_start_over() {
+    let mut script = Script::new();
+    script.command("topic in 2");
+    script.command("J A pA");
+    let group = GroupId::from("g");
+    let GroupKind::Streams(streams) = &script.harness.coordinator.groups[&group].kind else {
+        panic!("a streams group")
+    };
+    let mut current = streams.current["A"].clone();
+    current.state = 42;
+    let record = Record::StreamsGroupCurrentMemberAssignment { group, member: "A".into(), value: Some(current) };
+    script.harness.write(&record);
+    let refusal = "FENCED_MEMBER_EPOCH The streams group member is in a unknown state. The member must abandon all its tasks and rejoin.";
+    assert_eq!(script.command("H A 2"), format!("H A 2\n  {refusal}\n"));
+    assert_eq!(script.command("H A 2 own=0:0,1"), format!("H A 2 own=0:0,1\n  {refusal}\n"));
+    assert_eq!(script.command("J A pA"), "J A pA\n  2; A{0:[0,1]} S{} W{}; eie 0 []\n");
+    assert_eq!(script.command("H A 2"), "H A 2\n  2; -\n");
+}
+
+#[test]
+fn tombstones_and_news_of_what_is_not_there_do_nothing() {
+    let mut script = Script::new();
+    let (group, member) = (GroupId::from("g"), MemberId::from("A"));
+    let tombstones = [
+        Record::StreamsGroupMetadata { group: group.clone(), value: None },
+        Record::StreamsGroupTopology { group: group.clone(), value: None },
+        Record::StreamsGroupTargetAssignmentMetadata { group: group.clone(), value: None },
+        Record::StreamsGroupMemberMetadata { group: group.clone(), member: member.clone(), value: None },
+        Record::StreamsGroupTargetAssignmentMember { group: group.clone(), member: member.clone(), value: None },
+        Record::StreamsGroupCurrentMemberAssignment { group: group.clone(), member: member.clone(), value: None },
+        Record::GroupDeleted { group: group.clone() },
+    ];
+    for record in &tombstones {
+        script.harness.write(record);
+    }
+    assert!(script.harness.coordinator.groups.is_empty());
+
+    script.command("topic in 1");
+    script.command("J B pB");
+    let before = script.harness.soft.timers.len();
+    for record in &tombstones[3..6] {
+        script.harness.write(record);
+    }
+    for key in [
+        TimerKey::StreamsSession(group.clone(), member.clone()),
+        TimerKey::StreamsRebalance(group.clone(), member.clone()),
+        TimerKey::StreamsRebalance(group.clone(), "B".into()),
+        TimerKey::StreamsInitialRebalance(group.clone()),
+        TimerKey::StreamsInitialRebalance("none".into()),
+        TimerKey::StreamsSession("none".into(), member),
+        // B was heard since
+        TimerKey::StreamsSession(group.clone(), "B".into()),
+    ] {
+        assert!(script.harness.input(Input::Expired(key)).records.is_empty());
+    }
+    for group in [group, "none".into()] {
+        let outcome = vec![("t".into(), Some("no".to_owned())), ("u".into(), None)];
+        assert!(script.harness.input(Input::InternalTopicsCreated { group, outcome }).records.is_empty());
+    }
+    assert_eq!(script.command("H B 2"), "H B 2\n  2; -\n");
+    assert_eq!(script.harness.soft.timers.len(), before);
+}
+
+#[test]
+fn all_records_gone_one_by_one_is_a_group_gone() {
+    let mut script = Script::new();
+    script.command("topic in 1");
+    script.command("J A pA");
+    script.command("L A");
+    let group = GroupId::from("g");
+    for record in [
+        Record::StreamsGroupTargetAssignmentMetadata { group: group.clone(), value: None },
+        Record::StreamsGroupMetadata { group: group.clone(), value: None },
+        Record::StreamsGroupTopology { group, value: None },
+    ] {
+        assert_eq!(script.harness.coordinator.groups.len(), 1);
+        script.harness.write(&record);
+    }
+    assert!(script.harness.coordinator.groups.is_empty());
+    script.harness.check();
 }

@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "an expectation is written at the call")]
 
 mod behaviour;
+mod histories;
 mod records;
 mod script;
 mod show;

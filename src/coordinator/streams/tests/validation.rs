@@ -7,9 +7,9 @@ use super::script::topology;
 use super::{Script, check, check_records, show};
 use crate::config::Config;
 use crate::coordinator::Input;
-use crate::protocol::Response;
 use crate::protocol::messages::StreamsGroupHeartbeatRequest;
-use crate::protocol::messages::streams_group_heartbeat_request::Topology;
+use crate::protocol::messages::streams_group_heartbeat_request::{TaskIds, Topology};
+use crate::protocol::{Response, message};
 
 /// A change of a request.
 type Edit = fn(&mut StreamsGroupHeartbeatRequest);
@@ -124,17 +124,17 @@ fn b6_to_b9_a_join_carries_all_a_join_needs() {
         ),
         (|join| join.active_tasks = None, "INVALID_REQUEST ActiveTasks must be empty when (re-)joining."),
         (
-            |join| join.active_tasks.as_mut().unwrap().push(Default::default()),
+            |join| join.active_tasks.as_mut().unwrap().push(TaskIds::default()),
             "INVALID_REQUEST ActiveTasks must be empty when (re-)joining.",
         ),
         (|join| join.standby_tasks = None, "INVALID_REQUEST StandbyTasks must be empty when (re-)joining."),
         (
-            |join| join.standby_tasks.as_mut().unwrap().push(Default::default()),
+            |join| join.standby_tasks.as_mut().unwrap().push(TaskIds::default()),
             "INVALID_REQUEST StandbyTasks must be empty when (re-)joining.",
         ),
         (|join| join.warmup_tasks = None, "INVALID_REQUEST WarmupTasks must be empty when (re-)joining."),
         (
-            |join| join.warmup_tasks.as_mut().unwrap().push(Default::default()),
+            |join| join.warmup_tasks.as_mut().unwrap().push(TaskIds::default()),
             "INVALID_REQUEST WarmupTasks must be empty when (re-)joining.",
         ),
         (|join| join.topology = None, "INVALID_REQUEST Topology must be non-null when (re-)joining."),
@@ -527,7 +527,7 @@ fn f1_and_f2_owned_tasks_exist() {
     }
 }
 
-type Tasks = Option<Vec<crate::protocol::messages::streams_group_heartbeat_request::TaskIds>>;
+type Tasks = Option<Vec<TaskIds>>;
 
 fn own(
     beat: &mut StreamsGroupHeartbeatRequest,
@@ -535,9 +535,7 @@ fn own(
     partition: i32,
     role: fn(&mut StreamsGroupHeartbeatRequest) -> &mut Tasks,
 ) {
-    let mut task = crate::protocol::messages::streams_group_heartbeat_request::TaskIds::default();
-    task.subtopology_id = id.into();
-    task.partitions = vec![partition];
+    let task = message!(TaskIds { subtopology_id: id.into(), partitions: vec![partition] });
     beat.active_tasks = Some(Vec::new());
     beat.standby_tasks = Some(Vec::new());
     beat.warmup_tasks = Some(Vec::new());
