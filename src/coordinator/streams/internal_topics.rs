@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::config;
-use super::soft::SoftGroup;
 use crate::coordinator::{Effect, InternalTopic, Soft};
 use crate::machine::Env;
 use crate::types::{GroupId, TimestampMs, TopicName};

@@ -17,7 +17,7 @@ use super::response;
 use super::soft::SoftGroup;
 use super::{StreamsGroup, timers};
 use crate::config::GroupConfig;
-use crate::coordinator::{Coordinator, GroupError, Soft, TimerKey};
+use crate::coordinator::{Coordinator, GroupError, Soft};
 use crate::machine::{Asked, Decision, Env};
 use crate::protocol::messages::{StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse};
 use crate::types::GroupId;

@@ -28,7 +28,8 @@ pub(super) fn check(request: &StreamsGroupHeartbeatRequest) -> Result<(), GroupE
     if request.member_epoch == JOIN_EPOCH {
         check_join(request)?;
     }
-    check_epoch(request)
+    check_epoch(request)?;
+    check_tags(request)
 }
 
 fn check_topic_names(topology: &Topology) -> Result<(), GroupError> {
@@ -113,6 +114,16 @@ fn check_epoch(request: &StreamsGroupHeartbeatRequest) -> Result<(), GroupError>
         return invalid("Topology can only be provided when (re-)joining.");
     }
     Ok(())
+}
+
+/// A tag has one value. Kafka 4.4.0 answers `UNKNOWN_SERVER_ERROR` to a second one.
+fn check_tags(request: &StreamsGroupHeartbeatRequest) -> Result<(), GroupError> {
+    let mut keys = BTreeSet::new();
+    let mut tags = request.client_tags.iter().flatten();
+    match tags.find(|tag| !keys.insert(&*tag.key)) {
+        Some(tag) => invalid(format!("ClientTags contain a duplicate entry for key {}.", tag.key)),
+        None => Ok(()),
+    }
 }
 
 fn is_blank(text: &str) -> bool {

@@ -179,6 +179,31 @@ fn b13_and_b14_all_roles_or_none_and_no_topology_outside_a_join() {
 }
 
 #[test]
+fn a_client_tag_has_one_value() {
+    check(
+        "topic in 1
+         J A pA tags=zone:a,rack:b,zone:c
+         J A pA tags=zone:a,rack:b
+         H A 2 tags=rack:b,rack:b
+         # the whole list is replaced
+         H A 2 tags=rack:b,zone:a
+         H A 2 tags=rack:b",
+        expect![[r#"
+            J A pA tags=zone:a,rack:b,zone:c
+              INVALID_REQUEST ClientTags contain a duplicate entry for key zone.
+            J A pA tags=zone:a,rack:b
+              2; A{0:[0]} S{} W{}; eie 0 []
+            H A 2 tags=rack:b,rack:b
+              INVALID_REQUEST ClientTags contain a duplicate entry for key rack.
+            H A 2 tags=rack:b,zone:a
+              2; -
+            H A 2 tags=rack:b
+              3; -
+        "#]],
+    );
+}
+
+#[test]
 fn c1_and_c2_a_heartbeat_needs_a_streams_group() {
     let mut script = Script::new();
     assert_eq!(answer(&mut script, 2, |_| ()), "GROUP_ID_NOT_FOUND Streams group g not found.");
