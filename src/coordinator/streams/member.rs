@@ -83,17 +83,16 @@ pub(super) fn updated(
     }
 }
 
-/// Whether the change from `before` to `after` asks for a new assignment. Any change of a dynamic member does, as in
-/// Kafka 4.4.0; of a static one only what an assignment may depend on (KAFKA-20169).
+/// Whether the change from `before` to `after` asks for a new assignment. Any change does, as in Kafka 4.4.0; but where the
+/// member spoke as a static one, only a change of what an assignment may depend on (KAFKA-20169).
 pub(super) fn asks_for_assignment(
     before: &StreamsGroupMemberMetadataValue,
     after: &StreamsGroupMemberMetadataValue,
+    speaks_as_static: bool,
 ) -> bool {
-    if after.instance_id.is_none() {
-        return true;
-    }
-    before.topology_epoch != after.topology_epoch
+    let assignment_may_change = before.topology_epoch != after.topology_epoch
         || before.rack_id != after.rack_id
         || before.client_tags != after.client_tags
-        || before.process_id != after.process_id
+        || before.process_id != after.process_id;
+    assignment_may_change || (!speaks_as_static && before != after)
 }

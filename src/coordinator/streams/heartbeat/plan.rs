@@ -93,8 +93,10 @@ pub(super) fn make<'a>(
     }
     let offsets = report::offsets(request)?;
     let metadata = next_metadata.as_ref().unwrap_or(&member.metadata);
-    let next_group_metadata =
-        group_metadata(view, &configured, topology.epoch, member_asks(view.group, &member, metadata));
+    let speaks_as_static = request.instance_id.is_some();
+    let member_asks = member::asks_for_assignment(&member.metadata, metadata, speaks_as_static)
+        || leaves_a_place(view.group, &member);
+    let next_group_metadata = group_metadata(view, &configured, topology.epoch, member_asks);
     let starts_initial_delay =
         view.group.is_empty() && view.config.streams_initial_rebalance_delay_ms > 0 && !view.initial_delay_is_running;
 
@@ -141,15 +143,13 @@ fn first_topology(
     Ok(None)
 }
 
-/// Whether the member's change asks for a new assignment.
-fn member_asks(group: &StreamsGroup, member: &Resolved<'_>, metadata: &StreamsGroupMemberMetadataValue) -> bool {
-    let changes = *metadata != *member.metadata && member::asks_for_assignment(&member.metadata, metadata);
-    // A member that takes a static place gives up the place it had of its own, and with it that place's tasks.
-    let moves = member
+/// Whether a member takes a static place and gives up one it had of its own, and with it that place's tasks. (Kafka 4.4.0
+/// forgets those tasks until something else asks for an assignment.)
+fn leaves_a_place(group: &StreamsGroup, member: &Resolved<'_>) -> bool {
+    member
         .replaces
         .as_ref()
-        .is_some_and(|holder| *holder != member.member_id && group.members.contains_key(&member.member_id));
-    changes || moves
+        .is_some_and(|holder| *holder != member.member_id && group.members.contains_key(&member.member_id))
 }
 
 /// Record 17 if the group epoch rises: because of the member, of topics, of their being in order, or of settings.

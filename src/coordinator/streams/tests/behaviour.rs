@@ -866,27 +866,31 @@ fn static_members_rebalance_only_for_what_an_assignment_depends_on() {
     check(
         "topic in 2
          J S pS instance=i1
-         H S 2 timeout=77777
-         H S 2 endpoint=h:1
-         H S 2 rack=r1
-         H S 3 tags=zone:a
-         H S 4 process=p2
-         H S 5",
+         H S 2 instance=i1 timeout=77777
+         H S 2 instance=i1 endpoint=h:1
+         H S 2 instance=i1 rack=r1
+         H S 3 instance=i1 tags=zone:a
+         H S 4 instance=i1 process=p2
+         H S 5
+         # one that leaves its instance id out speaks as a dynamic one
+         H S 5 timeout=1000",
         expect![[r#"
             J S pS instance=i1
               2; A{0:[0,1]} S{} W{}; eie 0 []
-            H S 2 timeout=77777
+            H S 2 instance=i1 timeout=77777
               2; -
-            H S 2 endpoint=h:1
+            H S 2 instance=i1 endpoint=h:1
               2; -; eie 1 [h:1 in[0,1] |]
-            H S 2 rack=r1
+            H S 2 instance=i1 rack=r1
               3; -; eie 1 [h:1 in[0,1] |]
-            H S 3 tags=zone:a
+            H S 3 instance=i1 tags=zone:a
               4; -; eie 1 [h:1 in[0,1] |]
-            H S 4 process=p2
+            H S 4 instance=i1 process=p2
               5; -; eie 1 [h:1 in[0,1] |]
             H S 5
               5; -; eie 1 [h:1 in[0,1] |]
+            H S 5 timeout=1000
+              6; -; eie 1 [h:1 in[0,1] |]
         "#]],
     );
 }
