@@ -7,11 +7,15 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 #![allow(clippy::needless_pass_by_value, reason = "an expectation is written at the call")]
 
-mod behaviour;
+mod answers;
+mod endpoints;
 mod histories;
+mod places;
 mod records;
 mod script;
 mod show;
+mod timing;
+mod topics;
 mod traces;
 mod validation;
 
