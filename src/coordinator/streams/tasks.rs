@@ -55,6 +55,11 @@ impl AssignedTasks {
 }
 
 impl TaskSet {
+    /// The partitions of each subtopology.
+    pub(crate) fn of_subtopologies(tasks: impl IntoIterator<Item = (SubtopologyId, BTreeSet<i32>)>) -> Self {
+        Self(tasks.into_iter().filter(|(_, partitions)| !partitions.is_empty()).collect())
+    }
+
     /// No tasks.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-use super::{AssignmentInput, MemberSpec};
+use super::{AssignmentInput, MemberSpec, TaskOffsets};
 use crate::coordinator::streams::tasks::{SubtopologyId, TaskSet, Tasks};
 use crate::types::{MemberId, ProcessId};
 
@@ -15,15 +15,15 @@ macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub(super) struct $name(usize);
+        pub(super) struct $name(u32);
 
         impl Number for $name {
             fn new(place: usize) -> Self {
-                Self(place)
+                Self(u32::try_from(place).unwrap_or(u32::MAX))
             }
 
             fn place(self) -> usize {
-                self.0
+                usize::try_from(self.0).unwrap_or(usize::MAX)
             }
         }
     )+};
@@ -180,33 +180,41 @@ impl<'a> Roster<'a> {
         })
     }
 
-    /// The number of a task, if it exists.
-    pub(super) fn number(&self, subtopology: &str, partition: i32) -> Option<TaskNo> {
-        self.stretch(subtopology)?.number(partition)
+    /// The numbers of those tasks that exist, with their offsets.
+    pub(super) fn numbered_offsets<'b>(&'b self, offsets: &'b TaskOffsets) -> impl Iterator<Item = (TaskNo, i64)> + 'b {
+        // A subtopology's tasks come together, so that it is looked up once.
+        let mut last: Option<(&SubtopologyId, Option<&Stretch<'_>>)> = None;
+        offsets.iter().filter_map(move |((id, partition), offset)| {
+            let stretch = match last {
+                Some((last_id, stretch)) if last_id == id => stretch,
+                _ => self.stretch(id),
+            };
+            last = Some((id, stretch));
+            Some((stretch?.number(*partition)?, *offset))
+        })
     }
 
     /// The task as Kafka writes it.
     pub(super) fn text(&self, task: TaskNo) -> String {
-        let place = task.place();
-        let of_task = self.subtopologies.iter().find(|stretch| place < stretch.first + stretch.len);
-        of_task.map(|stretch| format!("{}_{}", stretch.id, place - stretch.first)).unwrap_or_default()
+        let stretch = self.stretch_of(task);
+        stretch.map(|stretch| format!("{}_{}", stretch.id, task.place() - stretch.first)).unwrap_or_default()
     }
 
     /// A set of tasks from their numbers, which must come in order.
     pub(super) fn task_set(&self, tasks: &[TaskNo]) -> TaskSet {
-        let mut set = TaskSet::default();
         let mut rest = tasks;
-        for stretch in &self.subtopologies {
-            if rest.is_empty() {
-                break;
-            }
-            let end = rest.partition_point(|task| task.place() < stretch.first + stretch.len);
-            let (of_stretch, others) = rest.split_at(end);
-            let partition = |task: &TaskNo| i32::try_from(task.place() - stretch.first).ok();
-            set.insert_all(stretch.id, of_stretch.iter().filter_map(partition));
+        let next_subtopology = || {
+            let stretch = self.stretch_of(*rest.first()?)?;
+            let (of_stretch, others) = rest.split_at(rest.partition_point(|task| task.place() < stretch.end()));
             rest = others;
-        }
-        set
+            let partition = |task: &TaskNo| i32::try_from(task.place() - stretch.first).ok();
+            Some((SubtopologyId::clone(stretch.id), of_stretch.iter().filter_map(partition).collect()))
+        };
+        TaskSet::of_subtopologies(std::iter::from_fn(next_subtopology))
+    }
+
+    fn stretch_of(&self, task: TaskNo) -> Option<&Stretch<'a>> {
+        self.subtopologies.get(self.subtopologies.partition_point(|stretch| stretch.end() <= task.place()))
     }
 
     fn stretch(&self, subtopology: &str) -> Option<&Stretch<'a>> {
@@ -216,6 +224,10 @@ impl<'a> Roster<'a> {
 }
 
 impl Stretch<'_> {
+    fn end(&self) -> usize {
+        self.first + self.len
+    }
+
     fn number(&self, partition: i32) -> Option<TaskNo> {
         let partition = usize::try_from(partition).ok().filter(|partition| *partition < self.len)?;
         Some(TaskNo::new(self.first + partition))

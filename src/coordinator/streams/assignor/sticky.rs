@@ -96,9 +96,9 @@ impl<'a> Plan<'a> {
     /// First to who runs the task, then to who has its state, then to who has least to do.
     fn assign_active(&mut self, history: &History) -> Result<(), AssignorError> {
         let mut rest = self.roster.tasks_by_partition();
-        rest.retain(|task| !self.keep_active(*task, history.active[*task]));
+        rest.retain(|task| !self.keep_active(*task, history.active(*task)));
         rest.retain(|task| {
-            let follower = self.least_loaded_of(&history.standbys[*task], |_| true);
+            let follower = self.least_loaded_of(history.followers(*task));
             !self.keep_active(*task, follower)
         });
         rest.sort_unstable();
@@ -153,11 +153,9 @@ impl<'a> Plan<'a> {
             let is_free = |member: &MemberNo| !self.is_hosting(self.roster.members[*member].process, task);
             let has_room = |member: &MemberNo| self.has_room(*member, self.total_quota);
             // A task that was moved away leaves its state behind.
-            let moved_from = history.active[task].filter(is_free).filter(has_room);
-            let member = moved_from.or_else(|| {
-                let previous = self.least_loaded_of(&history.standbys[task], is_free);
-                previous.filter(has_room)
-            });
+            let moved_from = history.active(task).filter(is_free).filter(has_room);
+            let follower = || self.least_loaded_of(history.followers(task).filter(is_free)).filter(has_room);
+            let member = moved_from.or_else(follower);
             let Some(member) = member else { return placed };
             self.give_standby(task, member);
         }
@@ -204,9 +202,9 @@ impl<'a> Plan<'a> {
     }
 
     /// The first of a ranking, unless a later one has less to do both as a process and as a member.
-    fn least_loaded_of(&self, ranking: &[MemberNo], is_eligible: impl Fn(&MemberNo) -> bool) -> Option<MemberNo> {
+    fn least_loaded_of(&self, ranking: impl Iterator<Item = MemberNo>) -> Option<MemberNo> {
         let load = |member: MemberNo| self.loads[self.roster.members[member].process];
-        ranking.iter().copied().filter(is_eligible).reduce(|best, other| {
+        ranking.reduce(|best, other| {
             let is_less = load(other) < load(best) && self.member_tasks[other] < self.member_tasks[best];
             if is_less { other } else { best }
         })
@@ -242,8 +240,9 @@ impl<'a> Plan<'a> {
     }
 
     fn into_assignment(self) -> BTreeMap<MemberId, Tasks> {
-        let mut active: Row<MemberNo, Vec<TaskNo>> = self.roster.members.map(|_| Vec::new());
-        let mut standby = active.clone();
+        let of_each = || self.roster.members.map(|_| Vec::new());
+        let (mut active, mut standby): (Row<MemberNo, Vec<TaskNo>>, Row<MemberNo, Vec<TaskNo>>) =
+            (of_each(), of_each());
         for (task, member) in self.active.iter() {
             if let Some(member) = member {
                 active[*member].push(task);
