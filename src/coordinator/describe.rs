@@ -84,7 +84,9 @@ fn streams_group(
         return Err(GroupError { code: ErrorCode::InvalidGroupId, message: None });
     }
     match coordinator.groups.get(group_id).map(|group| &group.kind) {
-        Some(GroupKind::Streams(group)) => Ok(streams::describe::group(group, soft.streams.get(group_id), env)),
+        Some(GroupKind::Streams(group)) => {
+            Ok(streams::describe::group(group_id, group, soft.streams.get(group_id), env))
+        }
         Some(GroupKind::Simple) => {
             Err(GroupError::new(ErrorCode::GroupIdNotFound, format!("Group {group_id} is not a streams group.")))
         }

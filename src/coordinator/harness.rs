@@ -38,6 +38,15 @@ pub(crate) struct Turn {
 /// The place of a record's key in the store: the group, then ranks with parents before children.
 pub(crate) type StoreKey = (GroupId, u8, String, i32);
 
+/// Settings a server is started with.
+pub(crate) fn config(settings: &[(&str, &str)]) -> Config {
+    let mut config = Config::default();
+    for (name, value) in settings {
+        config.set(name, value).expect("a known setting").expect("a good value");
+    }
+    config
+}
+
 impl Harness {
     /// A coordinator without groups, in a catalogue without topics, at second 1,000,000.
     pub(crate) fn new(config: Config) -> Self {

@@ -1,8 +1,7 @@
 //! What concerns groups of every type: lists, descriptions, deletion, and what answers rest on.
 
-use super::harness::Harness;
+use super::harness::{Harness, config};
 use super::{Coordinator, Group, GroupLabel, GroupType, Input};
-use crate::config::Config;
 use crate::machine::Core;
 use crate::protocol::messages::describe_groups_response::DescribedGroup;
 use crate::protocol::messages::{
@@ -16,8 +15,7 @@ const NOT_FOUND: i16 = ErrorCode::GroupIdNotFound.code();
 
 /// A streams group `streams` with member m1 that has the one task of topic `in`, and a group `simple` of offsets only.
 fn harness() -> Harness {
-    let config = Config { group_streams_initial_rebalance_delay_ms: 0, ..Config::default() };
-    let mut harness = Harness::new(config);
+    let mut harness = Harness::new(config(&[("group.streams.initial.rebalance.delay.ms", "0")]));
     harness.create_topic("in", 1);
     assert_eq!(heartbeat(&mut harness, 1, "streams", 0).error_code, 0);
     harness.coordinator.groups.insert("simple".into(), Group::default());

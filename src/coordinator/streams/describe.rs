@@ -16,10 +16,12 @@ use crate::types::{MemberId, TopicName};
 
 /// Everything but the id and what the asker may do.
 pub(in crate::coordinator) fn group(
+    group_id: &str,
     group: &StreamsGroup,
     soft: Option<&SoftGroup>,
     env: &Env,
 ) -> DescribedStreamsGroup {
+    let config = config::of_group(env, group_id);
     let members = group.members.iter().map(|(member_id, metadata)| member(group, soft, member_id, metadata));
     message!(DescribedStreamsGroup {
         group_state: group.state().name().into(),
@@ -27,7 +29,7 @@ pub(in crate::coordinator) fn group(
         assignment_epoch: group.assignment_epoch(),
         topology: group.topology.as_ref().map(|topology| self::topology(topology, soft, env)),
         members: members.collect(),
-        assignor_name: config::assignor(&env.config).map(|assignor| assignor.name().into()),
+        assignor_name: config::assignor(&config).map(|assignor| assignor.name().into()),
     })
 }
 

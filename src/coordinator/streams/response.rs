@@ -17,6 +17,9 @@ use crate::protocol::messages::{StreamsGroupHeartbeatRequest, StreamsGroupHeartb
 /// The first version that carries the acceptable recovery lag in its present form.
 const FIRST_VERSION_WITH_LAG: i16 = 1;
 
+/// The first version whose clients know `MISSING_CLIENT_TAGS` (KAFKA-20744).
+const FIRST_VERSION_WITH_TAGS_STATUS: i16 = 1;
+
 /// A refusal: the error, and defaults everywhere else.
 pub(super) fn refusal(error: GroupError) -> StreamsGroupHeartbeatResponse {
     message!(StreamsGroupHeartbeatResponse {
@@ -38,15 +41,19 @@ pub(super) fn compose(
     config: &GroupConfig,
     asked: &Asked<StreamsGroupHeartbeatRequest>,
 ) -> StreamsGroupHeartbeatResponse {
+    let mut statuses = statuses(plan, soft, env);
+    if asked.version >= FIRST_VERSION_WITH_TAGS_STATUS {
+        statuses.extend(missing_tags(plan, config));
+    }
     let mut answer = message!(StreamsGroupHeartbeatResponse {
         member_id: plan.member.member_id.as_str().into(),
         member_epoch: plan.current().member_epoch,
         heartbeat_interval_ms: config.streams_heartbeat_interval_ms,
-        task_offset_interval_ms: env.config.group_streams_task_offset_interval_ms,
-        status: Some(statuses(plan, soft, env)),
+        task_offset_interval_ms: config.streams_task_offset_interval_ms,
+        status: Some(statuses),
     });
     if asked.version >= FIRST_VERSION_WITH_LAG {
-        answer.acceptable_recovery_lag = env.config.group_streams_acceptable_recovery_lag;
+        answer.acceptable_recovery_lag = config.streams_acceptable_recovery_lag;
     }
     if tells_tasks(plan) {
         let assigned = &plan.current().assigned;
@@ -106,6 +113,21 @@ fn statuses(plan: &Plan<'_>, soft: Option<&SoftGroup>, env: &Env) -> Vec<respons
         statuses.push(status(Status::ShutdownApplication, &text));
     }
     statuses
+}
+
+/// Tags that the placement of standbys asks for and the member does not have.
+fn missing_tags(plan: &Plan<'_>, config: &GroupConfig) -> Option<response::Status> {
+    let has = &plan.metadata().client_tags;
+    let wanted = config.streams_rack_aware_assignment_tags.iter();
+    let missing: Vec<&str> = wanted.map(String::as_str).filter(|tag| !has.contains_key(*tag)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "Missing required client tags for rack-aware standby assignment: [{}]. Configure them via 'client.tag.<tagKey>' in your Streams config.",
+        missing.join(", ")
+    );
+    Some(status(Status::MissingClientTags, &text))
 }
 
 fn status(status: Status, text: &str) -> response::Status {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::StreamsGroup;
 use super::assignor::{AssignmentInput, MemberSpec};
-use super::config;
 use super::configure::ConfiguredTopology;
 use super::records::{
     StreamsGroupCurrentMemberAssignmentValue, StreamsGroupMemberMetadataValue, StreamsGroupTargetAssignmentMemberValue,
@@ -12,7 +11,7 @@ use super::records::{
 };
 use super::soft::{SoftGroup, SoftMember, TaskOffsets};
 use super::tasks::Tasks;
-use crate::config::Config;
+use crate::config::GroupConfig;
 use crate::coordinator::{GroupError, Record};
 use crate::types::{ErrorCode, GroupId, MemberId, TimestampMs};
 
@@ -61,7 +60,7 @@ pub(super) fn compute(
     candidates: &BTreeMap<MemberId, Candidate<'_>>,
     configured: &ConfiguredTopology,
     assignment_configs: &BTreeMap<String, String>,
-    broker: &Config,
+    config: &GroupConfig,
 ) -> Result<BTreeMap<MemberId, Tasks>, GroupError> {
     let Some(subtopologies) = configured.subtopologies.as_ref().filter(|_| configured.is_ready()) else {
         return Ok(candidates.keys().map(|member_id| (member_id.clone(), Tasks::default())).collect());
@@ -69,9 +68,9 @@ pub(super) fn compute(
     let input = AssignmentInput {
         members: candidates.iter().map(|(member_id, candidate)| (member_id.clone(), candidate.spec())).collect(),
         subtopologies,
-        num_standby_replicas: config::num_standby_replicas(assignment_configs),
+        num_standby_replicas: super::config::num_standby_replicas(assignment_configs),
     };
-    let assignor = config::assignor(broker).ok_or_else(failed)?;
+    let assignor = super::config::assignor(config).ok_or_else(failed)?;
     let mut targets = assignor.assign(&input).map_err(|_| failed())?;
     // The records name exactly the members there are, whatever an assignor thinks of them.
     targets.retain(|member_id, _| candidates.contains_key(member_id));

@@ -120,8 +120,9 @@ fn first_assignment(
         return None;
     }
     let configured = &soft?.configured.as_ref()?.topology;
+    let config = config::of_group(env, group_id);
     let candidates = target::candidates(group, soft);
-    let targets = target::compute(&candidates, configured, &metadata.last_assignment_configs, &env.config).ok()?;
+    let targets = target::compute(&candidates, configured, &metadata.last_assignment_configs, &config).ok()?;
     let target_metadata =
         StreamsGroupTargetAssignmentMetadataValue { assignment_epoch: metadata.epoch, assignment_timestamp: env.now };
     Some(target::records(group_id, &targets, |member_id| group.target_of(member_id), &target_metadata))

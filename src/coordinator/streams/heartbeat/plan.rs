@@ -198,7 +198,7 @@ fn target_step(view: &View<'_, '_>, plan: &Plan<'_>) -> Result<TargetStep, Group
         &candidates(view, plan),
         &plan.configured,
         &group_metadata.last_assignment_configs,
-        &view.env.config,
+        &view.config,
     )?;
     let metadata = StreamsGroupTargetAssignmentMetadataValue {
         assignment_epoch: group_metadata.epoch,

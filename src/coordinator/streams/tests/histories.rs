@@ -175,7 +175,7 @@ fn told(tasks: &AssignedTasks) -> String {
 fn seen(script: &Script, coordinator: &Coordinator, group_id: &str, with_soft: bool) -> Option<DescribedStreamsGroup> {
     let group = group(coordinator, group_id)?;
     let soft = script.harness.soft.streams.get(&GroupId::from(group_id)).filter(|_| with_soft);
-    let mut described = describe::group(group, soft, &script.harness.env);
+    let mut described = describe::group(group_id, group, soft, &script.harness.env);
     for member in &mut described.members {
         member.task_offsets.clear();
         member.task_end_offsets.clear();

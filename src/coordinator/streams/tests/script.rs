@@ -20,7 +20,7 @@ use expect_test::Expect;
 
 use super::show;
 use crate::config::Config;
-use crate::coordinator::harness::Harness;
+use crate::coordinator::harness::{Harness, config};
 use crate::coordinator::{GroupKind, Input};
 use crate::protocol::messages::streams_group_heartbeat_request::{
     CopartitionGroup, Endpoint, KeyValue, Subtopology, TaskIds, TaskOffset, TopicInfo, Topology,
@@ -56,13 +56,12 @@ pub(super) struct Script {
 
 impl Script {
     pub(super) fn new() -> Self {
-        Self::with(Config {
-            group_streams_initial_rebalance_delay_ms: 0,
-            group_streams_assignment_interval_ms: 0,
-            group_streams_min_session_timeout_ms: 1000,
-            group_streams_min_heartbeat_interval_ms: 500,
-            ..Config::default()
-        })
+        Self::with(config(&[
+            ("group.streams.initial.rebalance.delay.ms", "0"),
+            ("group.streams.assignment.interval.ms", "0"),
+            ("group.streams.min.session.timeout.ms", "1000"),
+            ("group.streams.min.heartbeat.interval.ms", "500"),
+        ]))
     }
 
     pub(super) fn with(config: Config) -> Self {

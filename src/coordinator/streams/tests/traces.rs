@@ -572,6 +572,38 @@ fn t12_endpoints() {
 }
 
 #[test]
+fn t13_tags() {
+    check(
+        "config streams.rack.aware.assignment.tags=zone,rack
+         topic in 1
+         J A pA
+         H A 2 v=0
+         config streams.assignment.interval.ms=1000
+         H A 2 tags=zone:a
+         wait 1000
+         H A 2 tags=zone:a,rack:b
+         # other tags to have ask for a new assignment
+         config streams.rack.aware.assignment.tags=zone
+         wait 1000
+         H A 4",
+        expect![[r#"
+            J A pA
+              2; A{0:[0]} S{} W{}; st[6 "Missing required client tags for rack-aware standby assignment: [zone, rack]. Configure them via 'client.tag.<tagKey>' in your Streams config."]; eie 0 []
+            H A 2 v=0
+              2; -
+            H A 2 tags=zone:a
+              2; -; st[5 "Assignment delayed due to the configured assignment interval.", 6 "Missing required client tags for rack-aware standby assignment: [rack]. Configure them via 'client.tag.<tagKey>' in your Streams config."]
+            wait 1000
+            H A 2 tags=zone:a,rack:b
+              4; -
+            wait 1000
+            H A 4
+              5; -
+        "#]],
+    );
+}
+
+#[test]
 fn t14_listing_and_deletion() {
     check(
         "J A pA

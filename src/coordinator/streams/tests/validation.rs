@@ -5,8 +5,8 @@ use expect_test::expect;
 
 use super::script::topology;
 use super::{Script, check, check_records, show};
-use crate::config::Config;
 use crate::coordinator::Input;
+use crate::coordinator::harness::config;
 use crate::protocol::messages::StreamsGroupHeartbeatRequest;
 use crate::protocol::messages::streams_group_heartbeat_request::{TaskIds, Topology};
 use crate::protocol::{Response, message};
@@ -220,12 +220,11 @@ fn c1_and_c2_a_heartbeat_needs_a_streams_group() {
 
 #[test]
 fn c3_a_full_group_takes_those_it_has_a_place_for() {
-    let config = Config {
-        group_streams_initial_rebalance_delay_ms: 0,
-        group_streams_assignment_interval_ms: 0,
-        group_streams_max_size: 2,
-        ..Config::default()
-    };
+    let config = config(&[
+        ("group.streams.initial.rebalance.delay.ms", "0"),
+        ("group.streams.assignment.interval.ms", "0"),
+        ("group.streams.max.size", "2"),
+    ]);
     Script::with(config).run(
         "topic in 2
          J A pA
