@@ -88,18 +88,16 @@ impl<'a> Commit<'a> {
         Ok(found)
     }
 
-    /// Checks the committer. Where no partition is left to commit nobody is asked, as in Kafka.
+    /// Checks the committer. Only partitions that exist hear of it: where none is left, nobody is refused, as in Kafka.
     fn validate(&self, coordinator: &Coordinator, version: i16) -> Option<ErrorCode> {
-        let mut partitions = self
+        let partitions = self
             .request
             .topics
             .iter()
             .flat_map(|topic| topic.partitions.iter().map(move |partition| (topic, partition)))
             .filter_map(|(topic, partition)| {
                 Some((&*self.find(topic, partition).ok()?.name, partition.partition_index))
-            })
-            .peekable();
-        partitions.peek()?;
+            });
 
         let committer = Committer {
             member_id: &self.request.member_id,

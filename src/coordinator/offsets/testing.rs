@@ -69,6 +69,20 @@ impl World {
         Arc::make_mut(&mut self.harness.env.config).set(key, value).unwrap().unwrap();
     }
 
+    /// Stores an offset without asking.
+    pub(super) fn put(&mut self, group: &str, topic: &str, partition: i32) {
+        let value = OffsetCommitValue {
+            offset: 1,
+            leader_epoch: -1,
+            metadata: String::new(),
+            commit_timestamp: self.harness.env.now,
+            expire_timestamp: None,
+            topic_id: self.id_of(topic),
+        };
+        let (group, topic) = (group.into(), topic.into());
+        self.apply(Record::OffsetCommit { group, topic, partition, value: Some(value) });
+    }
+
     /// Applies and stores one record.
     pub(super) fn apply(&mut self, record: Record) {
         let lsn = self.harness.log.last().map_or(Lsn(0), |(lsn, _)| *lsn).next();
@@ -120,6 +134,7 @@ impl World {
         let mut next = Some(Input::TopicsDeleted { topics, after: None });
         while let Some(input) = next.take() {
             steps.push(self.harness.input(input).records.len());
+            assert!(steps.len() < 1_000, "the sweep does not end");
             if let Some(Effect::ContinueTopicsDeleted { topics, after }) = self.harness.effects.pop() {
                 next = Some(Input::TopicsDeleted { topics, after });
             }

@@ -133,3 +133,18 @@ fn a_sweep_is_one_step_a_turn_and_is_started_again_by_a_restart() {
     world.after(CHECK_INTERVAL + 10);
     assert!(!world.has_group("g"));
 }
+
+#[test]
+fn a_sweep_gets_past_any_number_of_offsets_that_stay() {
+    let mut world = World::new(&[("in", 12_000), ("other", 1)]);
+    world.put("g", "in", 0);
+    world.put("z", "other", 0);
+    world.after(DAY);
+    for partition in 1..12_000 {
+        world.put("g", "in", partition);
+    }
+    let steps = world.after(RETENTION - DAY + 10);
+    assert_eq!(steps.iter().sum::<usize>(), 2);
+    assert_eq!(world.coordinator().offset_count(), 11_999);
+    assert!(!world.has_group("z"));
+}

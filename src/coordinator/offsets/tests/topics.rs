@@ -104,3 +104,34 @@ fn many_topics_at_once_are_swept_in_several_passes() {
     assert_eq!(steps.iter().sum::<usize>(), 1_200);
     assert!(!world.has_group("a") && !world.has_group("z"));
 }
+
+#[test]
+fn topics_that_are_done_with_in_the_middle_of_a_pass_make_no_others_late() {
+    let mut world = World::new(&[]);
+    let mut deleted = Vec::new();
+    for index in 0..600 {
+        let name = format!("t{index:03}");
+        world.harness.create_topic(&name, 1);
+        deleted.push(topic(world.id_of(&name), &name));
+        world.put("a", &name, 0);
+    }
+    // The first step ends in this group; by then most topics of the pass have no offsets any more.
+    for partition in 0..1_000 {
+        world.put("b", "t499", partition);
+    }
+    let steps = world.sweep_topics(deleted);
+    assert!(steps.len() > 2, "{steps:?}");
+    assert_eq!(world.coordinator().offset_count(), 0);
+}
+
+#[test]
+fn a_sweep_gets_past_any_number_of_groups_that_have_nothing_to_remove() {
+    let mut world = World::new(&[("in", 1), ("keep", 1)]);
+    for group in 0..10_500 {
+        world.put(&format!("g{group:05}"), "keep", 0);
+    }
+    world.put("z", "in", 0);
+    let id = world.drop_topic("in");
+    assert_eq!(world.sweep_topics(vec![topic(id, "in")]), [0, 1]);
+    assert!(!world.has_group("z"));
+}
