@@ -237,8 +237,10 @@ pub(crate) fn assert_same(left: &Coordinator, right: &Coordinator) {
             (GroupKind::Simple, GroupKind::Simple) => {}
             (group, other) => panic!("{group:?} became {other:?}"),
         }
+        assert_eq!(group.offsets, other.offsets);
     }
     assert_eq!(left.counts(), right.counts());
+    assert_eq!(left.offset_totals, right.offset_totals);
 }
 
 fn store_key(record: &Record) -> StoreKey {
