@@ -59,6 +59,9 @@ impl Group {
 }
 
 impl GroupType {
+    /// All that are served.
+    pub(crate) const ALL: &[Self] = &[Self::Classic, Self::Streams];
+
     /// Its name in `ListGroups` and in metrics.
     pub(crate) const fn name(self) -> &'static str {
         match self {

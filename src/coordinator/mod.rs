@@ -24,6 +24,7 @@ pub(crate) use counts::Counts;
 pub(crate) use error::GroupError;
 pub(crate) use group::{Group, GroupKind, GroupLabel, GroupType};
 pub(crate) use records::{OffsetCommitValue, Record};
+pub(crate) use streams::StreamsGroupState;
 
 use crate::machine::{Asked, Core, Decision, Env, ReplyTo, Timers};
 use crate::protocol::Response;
@@ -52,6 +53,11 @@ impl Coordinator {
     /// How many offsets are committed, in all groups.
     pub(crate) fn offset_count(&self) -> usize {
         self.offset_totals.count()
+    }
+
+    /// How many groups there are, of any type.
+    pub(crate) fn group_count(&self) -> usize {
+        self.groups.len()
     }
 
     /// What an answer about this group rests on.

@@ -35,7 +35,8 @@ impl Checkpointer {
     /// Runs until the committer is gone, or until a checkpoint fails.
     pub(super) fn run(mut self) {
         while let Some((cut, segments)) = self.cuts.blocking_recv() {
-            let timer = self.metrics.time_checkpoint();
+            let metrics = Arc::clone(&self.metrics);
+            let timer = metrics.time_checkpoint();
             if let Err(failure) = self.checkpoint(&cut, segments) {
                 tracing::error!(%failure, "a checkpoint failed; the server ends, a restart recovers from the journal");
                 self.status.send_replace(Status::Failed(failure));

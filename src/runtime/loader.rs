@@ -18,7 +18,7 @@ use super::log_thread::segment_settings;
 use super::{Durability, Loaded, OpenError, Options, persist};
 use crate::disk::{Disk, RealDisk};
 use crate::heads;
-use crate::journal::{self, Entry, Item, Journal};
+use crate::journal::{self, Entry, Item, Journal, JournalError};
 use crate::log::{FolderFate, LogOptions, LogWriter, Logs, RecoveredHead};
 use crate::machine::{Env, Rng};
 use crate::protocol::batch::{BatchHeader, BatchMeta};
@@ -155,7 +155,6 @@ fn append_again(
     logs: &mut LogWriter,
 ) -> Result<(), OpenError> {
     let image = Arc::clone(engine.image());
-    let mut failed = None;
     Journal::read(journal, checkpoint, &mut |entry| {
         for item in entry.items {
             if let Item::Delete { key } = &item
@@ -171,10 +170,7 @@ fn append_again(
             }
             let settings = segment_settings(&image, &options.config, partition.topic_id);
             let appended = logs.append(partition, Offset(base_offset), &batch, &settings, options.clock.now());
-            if let Err(error) = appended {
-                failed = Some(error);
-                return Err(journal::JournalError::Refused);
-            }
+            appended.map_err(|error| JournalError::Refused(Box::new(error)))?;
             if let Ok(header) = BatchHeader::parse(&batch) {
                 let (base_offset, meta) = (Offset(base_offset), BatchMeta::from(&header));
                 let record = heads::Record::Append { partition, base_offset, meta, batch };
@@ -182,6 +178,6 @@ fn append_again(
             }
         }
         Ok(())
-    })
-    .map_err(|error| failed.take().map_or_else(|| OpenError::Journal(error), OpenError::Log))
+    })?;
+    Ok(())
 }

@@ -150,8 +150,10 @@ impl Worker {
 
 /// How the segments of a topic are cut.
 pub(super) fn segment_settings(image: &Image, config: &Config, topic: TopicId) -> SegmentSettings {
-    let own = image.topic_by_id(topic).map(|topic| Arc::clone(&topic.configs)).unwrap_or_default();
-    let topic = TopicConfig::effective(config, &image.broker_configs, &own);
+    let topic = match image.topic_by_id(topic) {
+        Some(topic) => TopicConfig::of(config, image, topic),
+        None => TopicConfig::effective(config, &image.broker_configs, []),
+    };
     SegmentSettings {
         segment_bytes: u32::try_from(topic.segment_bytes).unwrap_or(0),
         segment_ms: topic.segment_ms,

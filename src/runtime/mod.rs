@@ -10,6 +10,7 @@ mod committer;
 pub(crate) mod detached;
 mod dirty;
 mod engine;
+mod gauges;
 mod handle;
 mod loader;
 mod log_thread;

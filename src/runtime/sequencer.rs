@@ -14,13 +14,14 @@ use super::checkpoint::Cut;
 use super::committer::{Progress, Turn};
 use super::dirty::Dirty;
 use super::engine::{Engine, Step};
+use super::gauges::group_counts;
 use super::handle::{Outcome, Submission};
 use super::{Clock, Input, Status, persist};
 use crate::config::Config;
 use crate::heads;
 use crate::journal::Item;
 use crate::machine::ReplyTo;
-use crate::metrics::Metrics;
+use crate::metrics::{GroupCounts, Metrics};
 use crate::types::{Lsn, TimestampMs};
 
 /// How many queued requests one turn takes at most.
@@ -81,6 +82,8 @@ pub(super) struct State {
     cutting: Option<Lsn>,
     journal_bytes_at_cut: u64,
     image_lsn: Lsn,
+    /// What the metrics show.
+    counts: GroupCounts,
 }
 
 impl State {
@@ -95,6 +98,8 @@ impl Sequencer {
     /// Runs until told to stop or until a write has failed.
     pub(super) async fn run(mut self) {
         self.state.image_lsn = self.engine.image().lsn;
+        self.state.counts = group_counts(self.engine.coordinator());
+        self.metrics.groups(&self.state.counts);
         let mut work = Vec::with_capacity(TURN_REQUESTS_MAX);
         loop {
             let deadline = self.next_deadline();
@@ -181,7 +186,11 @@ impl Sequencer {
             self.state.image_lsn = image.lsn;
             turn.image = Some(Arc::clone(image));
         }
-        self.metrics.groups(self.engine.coordinator().counts());
+        let counts = group_counts(self.engine.coordinator());
+        if counts != self.state.counts {
+            self.metrics.groups(&counts);
+            self.state.counts = counts;
+        }
         if self.is_checkpoint_due() {
             turn.cut = self.cut();
         }

@@ -11,6 +11,7 @@ mod context;
 mod dispatch;
 mod frames;
 mod handlers;
+pub(crate) mod http;
 mod limits;
 mod listener;
 mod memory;
