@@ -1,5 +1,6 @@
 //! One group of any type, and the offsets committed under its id.
 
+use super::offsets::GroupOffsets;
 use super::streams::{StreamsGroup, StreamsGroupState};
 use crate::types::Lsn;
 
@@ -8,6 +9,8 @@ use crate::types::Lsn;
 pub(crate) struct Group {
     /// Its type and members.
     pub(crate) kind: GroupKind,
+    /// What is committed under its id.
+    pub(crate) offsets: GroupOffsets,
     /// The last change to anything of it.
     pub(crate) lsn: Lsn,
 }
@@ -51,7 +54,7 @@ impl Group {
 
     /// Whether nothing is stored under the id any more, so that there is no such group.
     pub(crate) fn is_nothing(&self) -> bool {
-        matches!(self.kind, GroupKind::Simple)
+        matches!(self.kind, GroupKind::Simple) && self.offsets.is_empty()
     }
 }
 

@@ -137,6 +137,11 @@ impl Harness {
         load(self.store.values().rev())
     }
 
+    /// The last value of each key, in key order.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &Record> {
+        self.store.values().map(|(_, record)| record)
+    }
+
     fn store(&mut self, lsn: Lsn, record: &Record) {
         if let Record::GroupDeleted { group } = record {
             self.store.retain(|key, _| key.0 != *group);
@@ -237,8 +242,10 @@ pub(crate) fn assert_same(left: &Coordinator, right: &Coordinator) {
             (GroupKind::Simple, GroupKind::Simple) => {}
             (group, other) => panic!("{group:?} became {other:?}"),
         }
+        assert_eq!(group.offsets, other.offsets);
     }
     assert_eq!(left.counts(), right.counts());
+    assert_eq!(left.offset_totals, right.offset_totals);
 }
 
 fn store_key(record: &Record) -> StoreKey {

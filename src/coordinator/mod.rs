@@ -9,6 +9,7 @@ mod describe;
 mod error;
 mod group;
 mod list;
+pub(crate) mod offsets;
 mod records;
 pub(crate) mod streams;
 
@@ -37,6 +38,7 @@ use crate::types::{GroupId, Lsn, MemberId, TimestampMs, TopicId, TopicName};
 pub(crate) struct Coordinator {
     groups: BTreeMap<GroupId, Group>,
     counts: Counts,
+    offset_totals: offsets::Totals,
     /// The last change of anything here; what an answer about a group that does not exist rests on.
     last_lsn: Lsn,
 }
@@ -45,6 +47,11 @@ impl Coordinator {
     /// How many groups there are, by type and state.
     pub(crate) fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// How many offsets are committed, in all groups.
+    pub(crate) fn offset_count(&self) -> usize {
+        self.offset_totals.count()
     }
 
     /// What an answer about this group rests on.
@@ -62,11 +69,11 @@ impl Coordinator {
 pub(crate) struct Soft {
     timers: Timers<TimerKey>,
     streams: BTreeMap<GroupId, streams::SoftGroup>,
+    expiry_cursor: Option<offsets::expiry::Cursor>,
 }
 
 /// What a timer is for. What it was armed at (an epoch) lies in the group's soft state and is checked when it fires.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(clippy::enum_variant_names, reason = "so far only streams groups have timers")]
 pub(crate) enum TimerKey {
     /// A streams member has been silent too long.
     StreamsSession(GroupId, MemberId),
@@ -74,6 +81,8 @@ pub(crate) enum TimerKey {
     StreamsRebalance(GroupId, MemberId),
     /// The first assignment of a streams group has waited long enough.
     StreamsInitialRebalance(GroupId),
+    /// Offsets and groups that have expired are to be looked for.
+    OffsetRetention,
 }
 
 /// What the coordinator is asked or told.
@@ -174,6 +183,7 @@ impl Core for Coordinator {
 
     fn on_loaded(&self, env: &mut Env) -> Soft {
         let mut soft = Soft::default();
+        offsets::expiry::arm(&mut soft, env);
         for (group_id, group) in &self.groups {
             if let GroupKind::Streams(group) = &group.kind {
                 streams::timers::arm_all(&mut soft, env, group_id, group);
@@ -230,9 +240,10 @@ impl Coordinator {
                 streams::internal_topics::created(soft, env, &group, outcome);
                 Decision::nothing()
             }
-            Input::OffsetCommit(_) | Input::OffsetFetch(_) | Input::OffsetDelete(_) | Input::TopicsDeleted { .. } => {
-                Decision::nothing()
-            }
+            Input::OffsetCommit(asked) => offsets::commit::decide(self, env, &asked),
+            Input::OffsetFetch(asked) => offsets::fetch::decide(self, env, &asked),
+            Input::OffsetDelete(asked) => offsets::delete::decide(self, env, &asked),
+            Input::TopicsDeleted { topics, after } => offsets::topics::decide(self, topics, after),
         }
     }
 
@@ -243,14 +254,19 @@ impl Coordinator {
                 streams::timers::rebalance_expired(self, soft, &group, &member)
             }
             TimerKey::StreamsInitialRebalance(group) => streams::timers::initial_delay_expired(self, soft, env, &group),
+            TimerKey::OffsetRetention => offsets::expiry::decide(self, soft, env),
         }
     }
 
     fn apply(&mut self, lsn: Lsn, record: &Record) {
         match record {
-            Record::OffsetCommit { .. } => {}
+            Record::OffsetCommit { group, topic, partition, value } => {
+                offsets::replay(self, lsn, group, topic, *partition, value.as_ref());
+            }
             Record::GroupDeleted { group } => {
-                self.groups.remove(group);
+                if let Some(group) = self.groups.remove(group) {
+                    self.offset_totals.forget(&group.offsets);
+                }
             }
             Record::StreamsGroupMetadata { .. }
             | Record::StreamsGroupMemberMetadata { .. }
@@ -264,12 +280,12 @@ impl Coordinator {
 
 impl TimerKey {
     /// The group it is for, if it is for one.
-    #[allow(clippy::unnecessary_wraps, reason = "a timer need not be for a group")]
     fn group(&self) -> Option<&GroupId> {
         match self {
             Self::StreamsSession(group, _)
             | Self::StreamsRebalance(group, _)
             | Self::StreamsInitialRebalance(group) => Some(group),
+            Self::OffsetRetention => None,
         }
     }
 }

@@ -75,6 +75,7 @@ pub(super) fn timer(key: &TimerKey) -> String {
         TimerKey::StreamsSession(_, member) => format!("session of {member} ends"),
         TimerKey::StreamsRebalance(_, member) => format!("rebalance timeout of {member}"),
         TimerKey::StreamsInitialRebalance(_) => "initial delay ends".to_owned(),
+        TimerKey::OffsetRetention => "what has expired is looked for".to_owned(),
     }
 }
 
