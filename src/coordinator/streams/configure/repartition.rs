@@ -89,7 +89,6 @@ impl<'a> Sweep<'a> {
             return;
         }
         if node.open == 0 {
-            self.partial.remove(&index);
             self.ready.insert(index);
         } else {
             self.partial.insert(index);

@@ -192,6 +192,24 @@ fn a_member_that_says_it_owns_nothing_has_nothing_to_give_up() {
 }
 
 #[test]
+fn tasks_of_every_role_have_to_be_given_up() {
+    for task in ["a0", "s0", "w0"] {
+        let mut group = Group::default();
+        group.join("A", "pA");
+        group.target(2, &[("A", task)]);
+        group.heartbeat("A", "");
+        group.target(3, &[("A", "")]);
+        for owned in [task, "-", task] {
+            group.heartbeat("A", owned);
+            assert_eq!(group.members["A"].current.state, MemberState::UnrevokedTasks.to_byte(), "{task}");
+        }
+        // The same task in another role is another task.
+        group.heartbeat("A", if task == "a0" { "s0" } else { "a0" });
+        assert_eq!(stored(&group.members["A"].current), "Stable 3 (2):", "{task}");
+    }
+}
+
+#[test]
 fn a_second_rebalance_during_the_first_is_taken_up_after_it() {
     let mut group = Group::default();
     group.join("A", "pA");
