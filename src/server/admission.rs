@@ -103,13 +103,12 @@ impl Admission {
     /// The frame is whole and goes into flight with what it holds.
     pub(super) fn take_off(&mut self, frame_bytes: usize) -> Held {
         self.progress = None;
-        match (self.arriving.take(), self.decoding.take()) {
-            (arriving, Some(decoding)) => Held::Shares(arriving, decoding),
-            _ => {
-                self.free_bytes_used = self.free_bytes_used.saturating_add(frame_bytes);
-                Held::Free(frame_bytes)
-            }
+        let (arriving, decoding) = (self.arriving.take(), self.decoding.take());
+        if let Some(decoding) = decoding {
+            return Held::Shares(arriving, decoding);
         }
+        self.free_bytes_used = self.free_bytes_used.saturating_add(frame_bytes);
+        Held::Free(frame_bytes)
     }
 
     /// A request is answered.

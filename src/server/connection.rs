@@ -211,6 +211,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let api = ApiKey::from_code(header.api_key).ok_or(WireError::UnknownApi(header.api_key))?;
         self.context.version = header.version;
         self.context.set_client_id(header.client_id.as_ref());
+        tracing::trace!(api = api.name(), version = header.version, correlation_id = header.correlation_id, "request");
         let timer = self.context.shared.metrics.requests.start(api.name());
         let (version, work) = match self.begin(api, &body).await {
             // A client that asks what is served does not know yet which version of the question is.

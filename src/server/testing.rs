@@ -105,6 +105,12 @@ impl World {
         id
     }
 
+    /// Changes a setting of the broker while it runs.
+    pub(super) fn broker_config(&mut self, key: &str, value: &str) {
+        Arc::make_mut(&mut self.image.broker_configs).insert(key.to_owned(), value.to_owned());
+        self.inbox.publish(self.image.clone());
+    }
+
     /// Deletes a topic as the runtime does: first the catalogue, then the logs.
     pub(super) fn delete_topic(&mut self, name: &str) {
         let topic = self.image.topics.remove(name).unwrap();
