@@ -12,12 +12,13 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::io::IoSlice;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -32,12 +33,14 @@ use super::work::{Answer, Work};
 use super::{Shared, answering};
 use crate::metrics::RequestTimer;
 use crate::protocol::apis::Header;
-use crate::protocol::{ApiKey, Response, WireError};
+use crate::protocol::{ApiKey, Response, Segments, WireError};
 
 /// How many requests of one connection may be under way.
 const IN_FLIGHT_MAX: usize = 32;
 /// Answers are written once there are so many bytes of them, and in any case when no further one is ready.
 const OUTPUT_BYTES: usize = 64 * 1024;
+/// So many segments are written with one call.
+const SLICES_MAX: usize = 32;
 /// A larger buffer is given back after its answers are written.
 const OUTPUT_KEPT_BYTES: usize = 64 * 1024;
 /// How long a client may take to read answers: this, and the time at [`BYTES_PER_SECOND_MIN`].
@@ -102,7 +105,7 @@ pub(super) struct Connection<S> {
     is_stopping: bool,
     /// How it will end once what is in flight is answered.
     ending: Option<End>,
-    output: BytesMut,
+    output: Segments,
     output_memory: Vec<Share>,
     idle: Option<Duration>,
     last_activity: Instant,
@@ -126,7 +129,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             is_blocked: false,
             is_stopping: false,
             ending: None,
-            output: BytesMut::new(),
+            output: Segments::default(),
             output_memory: Vec::new(),
             idle,
             last_activity: Instant::now(),
@@ -299,7 +302,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Err(error) => return self.cut_short(End::Wire(error)),
         };
         self.count(done, Some(&response));
-        let encoded = response.encode_to(done.version, done.correlation_id, &mut self.output);
+        let encoded = response.encode_segments(done.version, done.correlation_id, &mut self.output);
         if let Err(error) = encoded {
             tracing::error!(api = done.api.name(), version = done.version, %error, "an answer cannot be encoded");
             self.cut_short(End::Wire(error));
@@ -320,10 +323,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn write(&mut self) -> Result<(), End> {
         let bytes = self.output.len();
         if bytes > 0 {
-            let writing = async {
-                self.stream.write_all(&self.output).await?;
-                self.stream.flush().await
-            };
+            let writing = write_all(&mut self.stream, &mut self.output);
             match tokio::time::timeout(transfer_time(bytes), writing).await {
                 Ok(written) => written?,
                 Err(_) => return Err(End::NotReading),
@@ -332,11 +332,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         self.last_activity = Instant::now();
         self.output_memory.clear();
-        if self.output.capacity() > OUTPUT_KEPT_BYTES {
-            self.output = BytesMut::new();
-        } else {
-            self.output.clear();
-        }
+        self.output.trim(OUTPUT_KEPT_BYTES);
         Ok(())
     }
 
@@ -369,6 +365,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         Poll::Pending
     }
+}
+
+/// Writes everything, several segments with one call.
+async fn write_all<S: AsyncWrite + Unpin>(stream: &mut S, output: &mut Segments) -> std::io::Result<()> {
+    while !output.is_empty() {
+        let mut room = [IoSlice::new(&[]); SLICES_MAX];
+        let count = output.slices(&mut room);
+        let written = stream.write_vectored(room.get(..count).unwrap_or_default()).await?;
+        if written == 0 {
+            return Err(std::io::ErrorKind::WriteZero.into());
+        }
+        output.advance(written);
+    }
+    stream.flush().await
 }
 
 /// How long so many bytes may take.
