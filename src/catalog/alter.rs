@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::create::{check_lengths, record_bytes, too_large};
-use super::{Catalog, CatalogError, ConfigValue, DECISION_BYTES_MAX, Record, TEXT_BYTES_MAX, TopicValue, names};
+use super::create::{check_lengths, record_bytes};
+use super::{Catalog, CatalogError, ConfigValue, Record, TopicValue, names};
+use super::{DECISION_BYTES_MAX, ITEMS_PER_REQUEST_MAX, TEXT_BYTES_MAX};
 use crate::config::{Config, GroupConfig, Kind, TopicConfig, list_elements};
 use crate::machine::{Asked, Decision, Env};
 use crate::protocol::message;
@@ -40,6 +41,33 @@ impl Catalog {
         asked: &Asked<IncrementalAlterConfigsRequest>,
     ) -> Decision<Self> {
         let request = &asked.request;
+        let (outcomes, records) = self.alter_all(request, &env.config);
+        let responses = request.resources.iter().zip(outcomes).map(|(resource, outcome)| {
+            let error = outcome.err();
+            message!(AlterConfigsResourceResponse {
+                error_code: error.as_ref().map_or(0, |error| error.code.code()),
+                error_message: error.as_ref().and_then(CatalogError::wire_message),
+                resource_type: resource.resource_type,
+                resource_name: resource.resource_name.clone(),
+            })
+        });
+        let response = message!(IncrementalAlterConfigsResponse { responses: responses.collect() });
+        self.answer(asked.to, response, if request.validate_only { Vec::new() } else { records })
+    }
+
+    /// What becomes of each resource, and the records of those that change.
+    fn alter_all(
+        &self,
+        request: &IncrementalAlterConfigsRequest,
+        config: &Config,
+    ) -> (Vec<Result<(), CatalogError>>, Vec<Record>) {
+        let refuse_all = || {
+            let indexes = 0..request.resources.len();
+            (indexes.map(|index| Err(CatalogError::too_many_items(index))).collect(), Vec::new())
+        };
+        if request.resources.len() > ITEMS_PER_REQUEST_MAX {
+            return refuse_all();
+        }
         let mut times = BTreeMap::<(i8, &str), u32>::new();
         for resource in &request.resources {
             *times.entry((resource.resource_type, &resource.resource_name)).or_default() += 1;
@@ -53,31 +81,17 @@ impl Catalog {
             let altered = if is_twice {
                 Err(CatalogError::new(ErrorCode::InvalidRequest, "Each resource must appear at most once."))
             } else {
-                self.alter(resource, &env.config)
+                self.alter(resource, config)
             };
             outcomes.push(altered.map(|record| {
                 bytes = bytes.saturating_add(record.as_ref().map_or(0, bytes_of));
                 records.extend(record);
             }));
+            if bytes > DECISION_BYTES_MAX {
+                return refuse_all();
+            }
         }
-        if bytes > DECISION_BYTES_MAX {
-            outcomes.fill_with(|| Err(too_large()));
-            records.clear();
-        }
-        if request.validate_only {
-            records.clear();
-        }
-        let responses = request.resources.iter().zip(outcomes).map(|(resource, outcome)| {
-            let error = outcome.err();
-            message!(AlterConfigsResourceResponse {
-                error_code: error.as_ref().map_or(0, |error| error.code.code()),
-                error_message: error.as_ref().and_then(CatalogError::wire_message),
-                resource_type: resource.resource_type,
-                resource_name: resource.resource_name.clone(),
-            })
-        });
-        let response = message!(IncrementalAlterConfigsResponse { responses: responses.collect() });
-        self.answer(asked.to, response, records)
+        (outcomes, records)
     }
 
     /// What a resource is changed to; `None` if nothing changes.
@@ -223,7 +237,7 @@ fn bytes_of(record: &Record) -> usize {
         Record::GroupConfig { group, value: Some(value) } => record_bytes(group, &value.configs),
         Record::BrokerConfig { value: Some(value), .. } => record_bytes("", &value.configs),
         Record::GroupConfig { group, value: None } => group.len(),
-        Record::Cluster { .. } | Record::Topic { .. } | Record::BrokerConfig { .. } => 0,
+        Record::Topic { .. } | Record::BrokerConfig { .. } => 0,
     }
 }
 

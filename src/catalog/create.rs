@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe::{self, Described};
 use super::replay::Shapes;
-use super::{Catalog, CatalogError, DECISION_BYTES_MAX, Effect, PARTITIONS_PER_REQUEST_MAX, Record, TEXT_BYTES_MAX};
-use super::{TopicValue, WantedTopic, names};
+use super::{Catalog, CatalogError, Effect, Record, TopicValue, WantedTopic, names};
+use super::{DECISION_BYTES_MAX, ITEMS_PER_REQUEST_MAX, PARTITIONS_PER_REQUEST_MAX, TEXT_BYTES_MAX};
 use crate::config::{Config, TopicConfig};
 use crate::machine::{Asked, Decision, Env, Rng};
 use crate::protocol::messages::create_topics_request::{CreatableReplicaAssignment, CreatableTopic};
@@ -22,6 +22,11 @@ type Configs = BTreeMap<String, String>;
 impl Catalog {
     pub(super) fn create_topics(&self, env: &mut Env, asked: &Asked<CreateTopicsRequest>) -> Decision<Self> {
         let request = &asked.request;
+        if request.topics.len() > ITEMS_PER_REQUEST_MAX {
+            let refused = |(index, topic)| refused_answer(topic, &CatalogError::too_many_items(index));
+            let topics = request.topics.iter().enumerate().map(refused).collect();
+            return self.answer(asked.to, message!(CreateTopicsResponse { topics: topics }), Vec::new());
+        }
         let mut seen = BTreeSet::new();
         let twice: BTreeSet<&str> =
             request.topics.iter().map(|topic| &*topic.name).filter(|name| !seen.insert(*name)).collect();
@@ -104,11 +109,6 @@ fn too_many_partitions(request: &CreateTopicsRequest, config: &Config) -> Result
         }
     }
     Ok(())
-}
-
-/// The records would not fit a journal entry.
-pub(super) fn too_large() -> CatalogError {
-    CatalogError::new(ErrorCode::PolicyViolation, "Unable to perform excessively large batch operation.")
 }
 
 /// A topic of the draft, for the answer.
@@ -202,7 +202,7 @@ impl<'a> Draft<'a> {
     /// Refuses topics from where the records would no longer fit one journal entry.
     fn reserve(&mut self, name: &str, configs: &Configs) -> Result<(), CatalogError> {
         self.bytes = self.bytes.saturating_add(record_bytes(name, configs));
-        if self.bytes > DECISION_BYTES_MAX { Err(too_large()) } else { Ok(()) }
+        if self.bytes > DECISION_BYTES_MAX { Err(CatalogError::too_large()) } else { Ok(()) }
     }
 
     fn add(
@@ -256,16 +256,17 @@ pub(super) fn check_total(total: i64, more: i64, config: &Config) -> Result<i64,
 /// The configs of a request; of several for one key the last.
 fn requested_configs(topic: &CreatableTopic) -> Result<Configs, CatalogError> {
     let mut configs = Configs::new();
-    let mut unset = Vec::new();
+    let mut unset = BTreeSet::new();
     for config in &topic.configs {
         match &config.value {
             Some(value) => drop(configs.insert(config.name.to_string(), value.to_string())),
-            None => unset.push(&*config.name),
+            None => drop(unset.insert(&*config.name)),
         }
     }
     if unset.is_empty() {
         return Ok(configs);
     }
+    let unset: Vec<&str> = unset.into_iter().collect();
     let text = format!("Null value not supported for topic configs: {}", unset.join(","));
     Err(CatalogError::new(ErrorCode::InvalidConfig, text))
 }

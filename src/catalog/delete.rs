@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Catalog, CatalogError, Effect, Record};
+use super::{Catalog, CatalogError, Effect, ITEMS_PER_REQUEST_MAX, Record};
 use crate::machine::{Asked, Decision, Env};
 use crate::protocol::messages::delete_topics_response::DeletableTopicResult;
 use crate::protocol::messages::{DeleteTopicsRequest, DeleteTopicsResponse};
@@ -26,6 +26,11 @@ impl Catalog {
             let code = if asked.version < 3 { ErrorCode::InvalidRequest } else { ErrorCode::TopicDeletionDisabled };
             let refusal = CatalogError::bare(code);
             let responses = topics.iter().map(|topic| answer(topic, Err(&refusal))).collect();
+            return self.answer(asked.to, message!(DeleteTopicsResponse { responses: responses }), Vec::new());
+        }
+        if topics.len() > ITEMS_PER_REQUEST_MAX {
+            let refused = |(index, topic)| answer(topic, Err(&CatalogError::too_many_items(index)));
+            let responses = topics.iter().enumerate().map(refused).collect();
             return self.answer(asked.to, message!(DeleteTopicsResponse { responses: responses }), Vec::new());
         }
         let mut times = BTreeMap::<&Named, u32>::new();

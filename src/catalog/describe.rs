@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::alter::resource;
-use super::{CatalogError, names};
+use super::{CatalogError, ITEMS_PER_REQUEST_MAX, names};
 use crate::config::{BROKER_KEYS, Config, GROUP_KEYS, GroupConfig, KNOWN_WITHOUT_EFFECT, Key, TOPIC_KEYS, TopicConfig};
 use crate::protocol::messages::describe_configs_request::DescribeConfigsResource;
 use crate::protocol::messages::describe_configs_response::{
@@ -28,9 +28,6 @@ mod source {
     pub(super) const DEFAULT: i8 = 5;
     pub(super) const GROUP: i8 = 8;
 }
-
-/// How many resources one request may ask about: an answer is many times as large as its question.
-const RESOURCES_MAX: usize = 10_000;
 
 /// A key with what holds for it.
 #[derive(Debug)]
@@ -66,15 +63,11 @@ pub(crate) fn describe_configs(
     request: &DescribeConfigsRequest,
     version: i16,
 ) -> DescribeConfigsResponse {
-    let is_too_many = request.resources.len() > RESOURCES_MAX;
+    // An answer is many times as large as its question.
+    let is_too_many = request.resources.len() > ITEMS_PER_REQUEST_MAX;
     let results = request.resources.iter().enumerate().map(|(index, resource)| {
-        let described = if is_too_many {
-            // The text once: the answer must not be larger than the request for nothing.
-            let text = format!("A request may name at most {RESOURCES_MAX} resources.");
-            Err(if index == 0 { invalid(text) } else { CatalogError::bare(ErrorCode::InvalidRequest) })
-        } else {
-            describe(image, config, resource)
-        };
+        let described =
+            if is_too_many { Err(CatalogError::too_many_items(index)) } else { describe(image, config, resource) };
         result(request, resource, described, version)
     });
     message!(DescribeConfigsResponse { results: results.collect() })

@@ -32,6 +32,17 @@ impl CatalogError {
         Self { code, message: None }
     }
 
+    /// The records would not fit a journal entry.
+    pub(crate) fn too_large() -> Self {
+        Self::new(ErrorCode::PolicyViolation, "Unable to perform excessively large batch operation.")
+    }
+
+    /// For the item at `index` of a request with too many of them: only the first gets a text, so that the answer does
+    /// not grow far beyond the request.
+    pub(crate) fn too_many_items(index: usize) -> Self {
+        if index == 0 { Self::too_large() } else { Self::bare(ErrorCode::PolicyViolation) }
+    }
+
     /// The text for an answer.
     pub(crate) fn wire_message(&self) -> Option<StrBytes> {
         self.message.as_deref().map(StrBytes::from)

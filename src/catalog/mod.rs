@@ -30,10 +30,13 @@ use crate::protocol::Response;
 use crate::protocol::messages::{
     CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest, IncrementalAlterConfigsRequest,
 };
-use crate::types::{GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
+use crate::types::{ClusterId, GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
 
 /// How many partitions one request may create, as in Kafka.
 const PARTITIONS_PER_REQUEST_MAX: i64 = 10_000;
+
+/// How many topics or resources one request may name, so that a turn of the server stays short.
+const ITEMS_PER_REQUEST_MAX: usize = 10_000;
 
 /// How many bytes the records of one decision may have; a journal entry must hold them.
 const DECISION_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -132,9 +135,11 @@ impl Catalog {
         &self.image
     }
 
-    /// The first record of a new data directory: whose it is.
-    pub(crate) fn found(cluster_id: impl Into<String>, node_id: i32) -> Record {
-        Record::Cluster { cluster_id: cluster_id.into(), node_id }
+    /// Says whose data this is; not a record, since the data directory itself is marked with it.
+    pub(crate) fn set_identity(&mut self, cluster_id: ClusterId, node_id: i32) {
+        let image = Arc::make_mut(&mut self.image);
+        image.cluster_id = cluster_id;
+        image.node_id = node_id;
     }
 
     /// How many partitions all topics have.

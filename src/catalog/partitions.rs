@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::create::{check_assigned_brokers, check_total};
-use super::{Catalog, CatalogError, PARTITIONS_PER_REQUEST_MAX, Record, TopicValue};
+use super::create::{check_assigned_brokers, check_total, record_bytes};
+use super::{Catalog, CatalogError, Record, TopicValue};
+use super::{DECISION_BYTES_MAX, ITEMS_PER_REQUEST_MAX, PARTITIONS_PER_REQUEST_MAX};
 use crate::config::Config;
 use crate::machine::{Asked, Decision, Env};
 use crate::protocol::message;
@@ -16,11 +17,17 @@ use crate::types::{ErrorCode, TopicImage};
 impl Catalog {
     pub(super) fn create_partitions(&self, env: &mut Env, asked: &Asked<CreatePartitionsRequest>) -> Decision<Self> {
         let request = &asked.request;
+        if request.topics.len() > ITEMS_PER_REQUEST_MAX {
+            let refused = |(index, topic)| answer(topic, Some(&CatalogError::too_many_items(index)));
+            let results = request.topics.iter().enumerate().map(refused).collect();
+            return self.answer(asked.to, message!(CreatePartitionsResponse { results: results }), Vec::new());
+        }
         let mut seen = BTreeSet::new();
         let twice: BTreeSet<&str> =
             request.topics.iter().map(|topic| &*topic.name).filter(|name| !seen.insert(*name)).collect();
         let too_many = self.too_many_additional(request).err();
         let mut total = self.partition_total();
+        let mut bytes = 0usize;
         let mut records = Vec::new();
         let mut results = Vec::new();
         for topic in &request.topics {
@@ -32,14 +39,14 @@ impl Catalog {
             } else if let Some(error) = &too_many {
                 Err(error.clone())
             } else {
-                self.grow(topic, &mut total, &env.config)
+                // The record repeats what the topic has of configs.
+                let configs = self.image.topic(&topic.name).map(|image| record_bytes(&image.name, &image.configs));
+                bytes = bytes.saturating_add(configs.unwrap_or_default());
+                let fits = bytes <= DECISION_BYTES_MAX;
+                if fits { self.grow(topic, &mut total, &env.config) } else { Err(CatalogError::too_large()) }
             };
             let error = outcome.map(|record| records.push(record)).err();
-            results.push(message!(CreatePartitionsTopicResult {
-                name: topic.name.clone(),
-                error_code: error.as_ref().map_or(0, |error| error.code.code()),
-                error_message: error.as_ref().and_then(CatalogError::wire_message),
-            }));
+            results.push(answer(topic, error.as_ref()));
         }
         if request.validate_only {
             records.clear();
@@ -88,6 +95,14 @@ impl Catalog {
         };
         Ok(Record::Topic { topic_id: image.id, value: Some(value) })
     }
+}
+
+fn answer(topic: &CreatePartitionsTopic, error: Option<&CatalogError>) -> CreatePartitionsTopicResult {
+    message!(CreatePartitionsTopicResult {
+        name: topic.name.clone(),
+        error_code: error.map_or(0, |error| error.code.code()),
+        error_message: error.and_then(CatalogError::wire_message),
+    })
 }
 
 fn check_growth(topic: &TopicImage, count: i32) -> Result<(), CatalogError> {

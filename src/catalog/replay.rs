@@ -7,16 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Catalog, ConfigValue, Record, TopicValue, names};
-use crate::types::{ClusterId, Image, Lsn, TopicId, TopicImage, TopicName};
+use crate::types::{Image, Lsn, TopicId, TopicImage, TopicName};
 
 impl Catalog {
     pub(super) fn apply(&mut self, lsn: Lsn, record: &Record) {
         match record {
-            Record::Cluster { cluster_id, node_id } => {
-                let image = Arc::make_mut(&mut self.image);
-                image.cluster_id = ClusterId::from(cluster_id.as_str());
-                image.node_id = *node_id;
-            }
             Record::Topic { topic_id, value: Some(value) } => self.put_topic(*topic_id, value),
             Record::Topic { topic_id, value: None } => self.remove_topic(*topic_id),
             Record::GroupConfig { group, value } => {

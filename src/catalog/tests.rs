@@ -46,7 +46,8 @@ impl World {
         let env =
             Env { now: TimestampMs(1_000), rng: Rng::from_seed(11), image: Arc::default(), config: Arc::new(config) };
         let mut world = Self { catalog: Catalog::default(), env, lsn: Lsn(0), history: Vec::new() };
-        world.replay(vec![Catalog::found("Th7OUTvPTheopy8dM_ffUA", 1)]);
+        world.catalog.set_identity("Th7OUTvPTheopy8dM_ffUA".into(), 1);
+        world.env.image = Arc::clone(world.catalog.image());
         world
     }
 

@@ -15,7 +15,7 @@ config_table! {
         /// When an answer may leave: `synced`, once the disk has what it rests on, or `relaxed`, once the operating system has it (a power loss may then take the last second).
         durability: String = "durability", "synced", Bounds::OneOf(&["synced", "relaxed"]), fixed;
         /// The size of the journal, in bytes, at which a checkpoint is made; it bounds the time of a recovery.
-        journal_max_bytes: i64 = "journal.max.bytes", "536870912", Bounds::AtLeast(16_777_216), fixed;
+        journal_max_bytes: i64 = "journal.max.bytes", "536870912", Bounds::AtLeast(1_048_576), fixed;
         /// The address on which metrics and health are served, as host:port; "" for none.
         http_listen: String = "http.listen", "127.0.0.1:9464", Bounds::Any, fixed;
         /// How many partitions all topics together may have.

@@ -231,13 +231,17 @@ impl GroupConfig {
                 let _ = group.assign(key.name, value);
             }
         }
+        let tags = overrides.get("streams.rack.aware.assignment.tags").map_or("", String::as_str);
+        if list_elements(tags).count() > group.streams_rack_aware_assignment_tags.len() {
+            return Err("streams.rack.aware.assignment.tags must not contain duplicate tag keys.".to_owned());
+        }
         for (name, number, limits) in limited(&mut group, broker) {
             if overrides.contains_key(name) && !limits.allows(*number) {
                 return Err(limits.refusal(name));
             }
         }
         group.check_timeouts(overrides)?;
-        group.check_names_of_others(broker, overrides)
+        group.check_names_of_others(broker)
     }
 
     /// Checks that all these are keys of groups.
@@ -267,7 +271,7 @@ impl GroupConfig {
         Ok(())
     }
 
-    fn check_names_of_others(&self, broker: &Config, overrides: &BTreeMap<String, String>) -> Result<(), String> {
+    fn check_names_of_others(&self, broker: &Config) -> Result<(), String> {
         let assignors = &broker.group_streams_assignors;
         if let Some(name) = &self.streams_assignor_name
             && !assignors.contains(name)
@@ -276,10 +280,6 @@ impl GroupConfig {
                 "streams.assignor.name '{name}' is not a registered task assignor. Registered assignors are: [{}].",
                 assignors.join(", ")
             ));
-        }
-        let tags = overrides.get("streams.rack.aware.assignment.tags").map_or("", String::as_str);
-        if list_elements(tags).count() > self.streams_rack_aware_assignment_tags.len() && !tags.is_empty() {
-            return Err("streams.rack.aware.assignment.tags must not contain duplicate tag keys.".to_owned());
         }
         if self.errors_deadletterqueue_topic_name.starts_with("__") {
             return Err("errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'".to_owned());

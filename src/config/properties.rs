@@ -199,6 +199,30 @@ mod tests {
         assert_eq!(places, ["f, line 1", "f, line 2", "f, line 4"]);
     }
 
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config {
+            rng_seed: proptest::test_runner::RngSeed::Fixed(11),
+            ..Default::default()
+        })]
+
+        /// Whatever stands in a file is read or refused, line by line.
+        #[test]
+        fn any_text_is_read_or_refused(text in "[ \t\r\n\\\\u0a=:#!é\u{1f600}]{0,60}") {
+            if let Ok(settings) = parse_properties("f", &text) {
+                proptest::prop_assert!(settings.iter().all(|setting| !setting.key.is_empty()));
+                let _ = crate::config::Config::from_sources(&settings, &[]);
+            }
+        }
+
+        /// Simple pairs come back as they were written.
+        #[test]
+        fn what_is_written_is_read(pairs in proptest::collection::vec(("[a-z.]{1,9}", "[a-z0-9,.]{0,9}"), 0..9)) {
+            let lines: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+            let text = lines.concat();
+            proptest::prop_assert_eq!(super::tests::pairs(&text), pairs);
+        }
+    }
+
     #[test]
     fn a_mistyped_name_finds_its_neighbour() {
         let known = ["num.partitions", "max.connections", "delete.topic.enable"];

@@ -101,7 +101,7 @@ impl Metrics {
             journal_bytes: counter(
                 &registry,
                 "streamkeeper_journal_written_bytes_total",
-                "Bytes written to the journal, padding included",
+                "Bytes of keys, values and batches written to the journal",
             )?,
             checkpoint_seconds: histogram(
                 &registry,

@@ -12,6 +12,7 @@ mod context;
 mod dispatch;
 mod frames;
 mod handlers;
+pub(crate) mod http;
 mod limits;
 mod listener;
 mod memory;

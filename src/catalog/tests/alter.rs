@@ -255,6 +255,14 @@ fn a_request_too_large_for_the_journal_is_refused_all_together() {
     assert!(world.image().group_configs.is_empty());
 }
 
+#[test]
+fn a_request_that_names_too_many_resources_gets_a_small_refusal() {
+    let mut world = World::new();
+    let told = world.alter(vec![resource(GROUP, "g", &[]); 10_001]);
+    assert!(told.len() == 10_001 && told.iter().all(|(code, _)| *code == 44));
+    assert!(told[0].1.is_some() && told[1].1.is_none());
+}
+
 // The broker
 
 #[test]

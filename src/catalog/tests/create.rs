@@ -93,7 +93,7 @@ fn a_config_without_a_value_is_refused_and_of_two_the_last_holds() {
     let mut topic = new_topic("t", 1, &[("cleanup.policy", "compact")]);
     topic.configs.push(message!(CreatableTopicConfig { name: "retention.ms".into(), value: None }));
     topic.configs.push(message!(CreatableTopicConfig { name: "nonsense".into(), value: None }));
-    let text = "Null value not supported for topic configs: retention.ms,nonsense";
+    let text = "Null value not supported for topic configs: nonsense,retention.ms";
     assert_eq!(outcome(&mut world, topic), (40, text.to_owned()));
     let topic = new_topic("t", 1, &[("retention.ms", "1"), ("retention.ms", " 2 ")]);
     assert_eq!(outcome(&mut world, topic), (0, String::new()));
@@ -239,6 +239,16 @@ fn no_topic_id_is_zero_taken_or_begins_with_a_dash() {
         assert!(!id.is_zero() && !id.to_string().starts_with('-'));
         assert_eq!(id.to_bytes()[6] >> 4, 4, "a version 4 uuid");
     }
+}
+
+#[test]
+fn a_request_that_names_too_many_topics_gets_a_small_refusal() {
+    let mut world = World::new();
+    let answers = world.create_in(4, false, (0..10_001).map(|_| new_topic("", 0, &[])).collect());
+    assert!(answers.len() == 10_001 && answers.iter().all(|answer| answer.error_code == 44));
+    assert!(answers[0].error_message.is_some() && answers[1].error_message.is_none());
+    let told = grow(&mut world, (0..10_001).map(|_| to("none", 2)).collect());
+    assert!(told.len() == 10_001 && told.iter().all(|(code, _)| *code == 44));
 }
 
 // CreatePartitions

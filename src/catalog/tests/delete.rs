@@ -110,3 +110,12 @@ fn where_deletion_is_switched_off_each_topic_is_told_so() {
     assert_eq!((told(&answers[0]), effects), ((None, UNKNOWN, 73, None), Vec::new()));
     assert_eq!(world.image().topics.len(), 1);
 }
+
+#[test]
+fn a_request_that_names_too_many_topics_gets_a_small_refusal() {
+    let mut world = World::new();
+    world.topics(&[("a", 1)]);
+    let (answers, effects) = delete(&mut world, vec![named("a"); 10_001]);
+    assert!(answers.len() == 10_001 && answers.iter().all(|answer| answer.error_code == 44));
+    assert_eq!((effects, world.image().topics.len()), (Vec::new(), 1));
+}

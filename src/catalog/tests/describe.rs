@@ -337,7 +337,7 @@ fn a_question_about_too_many_resources_gets_a_small_answer() {
     let world = World::new();
     let resources: Vec<_> = (0..10_001).map(|_| about(GROUP, "g", &[])).collect();
     let results = ask(&world, 4, resources);
-    assert!(results.iter().all(|result| result.error_code == 42 && result.configs.is_empty()));
+    assert!(results.iter().all(|result| result.error_code == 44 && result.configs.is_empty()));
     assert!(results[0].error_message.is_some() && results[1].error_message.is_none());
 }
 

@@ -33,12 +33,6 @@ fn contents(catalog: &Catalog) -> String {
 }
 
 #[test]
-fn the_cluster_is_whose_it_was_founded_as() {
-    let catalog = replayed(&[Catalog::found("cluster", 7)]);
-    assert_eq!((catalog.image().cluster_id.as_str(), catalog.image().node_id), ("cluster", 7));
-}
-
-#[test]
 fn the_topics_version_moves_with_topics_and_partitions_only() {
     let mut world = World::new();
     let mut version = world.image().topics_version;
@@ -182,7 +176,6 @@ fn input(step: &Step) -> Input {
 /// The last record of each key, in order of key: what a load gives.
 fn loaded(history: &[Record]) -> Vec<Record> {
     let key = |record: &Record| match record {
-        Record::Cluster { .. } => (0, Vec::new()),
         Record::Topic { topic_id, .. } => (1, topic_id.to_bytes().to_vec()),
         Record::GroupConfig { group, .. } => (2, group.as_bytes().to_vec()),
         Record::BrokerConfig { default, .. } => (3, vec![u8::from(*default)]),

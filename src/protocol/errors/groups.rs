@@ -1,10 +1,11 @@
 //! Requests about groups and their offsets.
 
 use crate::protocol::messages::{
-    DeleteGroupsRequest, DeleteGroupsResponse, DescribeGroupsRequest, DescribeGroupsResponse, FindCoordinatorRequest,
+    DeleteGroupsRequest, DeleteGroupsResponse, DescribeGroupsRequest, DescribeGroupsResponse, DescribedStreamsGroup,
+    FindCoordinatorRequest,
     FindCoordinatorResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse,
     StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, delete_groups_response, describe_groups_response,
-    find_coordinator_response, offset_commit_response, offset_fetch_response, streams_group_describe_response,
+    find_coordinator_response, offset_commit_response, offset_fetch_response,
 };
 use crate::protocol::{StrBytes, message};
 use crate::types::ErrorCode;
@@ -90,8 +91,9 @@ pub(super) fn delete_groups(request: &DeleteGroupsRequest, code: i16) -> DeleteG
 }
 
 pub(super) fn streams_group_describe(request: &StreamsGroupDescribeRequest, code: i16) -> StreamsGroupDescribeResponse {
-    use streams_group_describe_response::DescribedGroup;
-    let groups =
-        request.group_ids.iter().map(|group| message!(DescribedGroup { group_id: group.clone(), error_code: code }));
+    let groups = request
+        .group_ids
+        .iter()
+        .map(|group| message!(DescribedStreamsGroup { group_id: group.clone(), error_code: code }));
     message!(StreamsGroupDescribeResponse { groups: groups.collect() })
 }
