@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use kafka_wire::{KafkaMessage, RequestHeader, ResponseHeader};
 use kafka_wire_core::{ApiVersion, DecodeLimits, Decoder, Encoder, KafkaDecode, KafkaEncode};
 
-use super::{StrBytes, message, messages};
+use super::{Segments, StrBytes, fetch_frame, message, messages};
 
 /// Why bytes are no message, or a message has no bytes. The connection is closed, as Kafka does.
 #[derive(Debug, thiserror::Error)]
@@ -181,6 +181,17 @@ macro_rules! apis {
                 let header = message!(ResponseHeader { correlation_id: correlation_id });
                 let header_version = response_header_version(self.api(), version);
                 match self { $(Self::$name(body) => append_frame(&header, header_version, body.as_ref(), version, out),)+ }
+            }
+
+            /// As [`Response::encode_to`], but large records are passed on without being copied.
+            ///
+            /// # Errors
+            /// [`WireError::Unrepresentable`] if a field does not fit the version.
+            pub fn encode_segments(&self, version: i16, correlation_id: i32, out: &mut Segments) -> Result<(), WireError> {
+                match self {
+                    Self::Fetch(response) if fetch_frame::append(response, version, correlation_id, out) => Ok(()),
+                    response => response.encode_to(version, correlation_id, out.open()),
+                }
             }
 
             /// Reads an answer's header and body.

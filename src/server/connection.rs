@@ -6,22 +6,24 @@
 //! machine first gets a slot in its queue, and [`dispatch::submit`] uses the slot before it returns. What a handler
 //! does later, it does when the request is the oldest one: only the oldest is polled.
 //!
-//! What a client can make the server hold: [`FREE_FRAME_BYTES`] of frames without asking, more only under the shared
-//! [`Memory`](super::memory::Memory); answers up to [`OUTPUT_BYTES`] and one more; a large answer (Fetch) is made only
-//! when it is the only request under way. Who does not read, or does not send the rest of a large frame, is closed.
+//! What a client can make the server hold: frames as far as they are admitted ([`Admission`]); answers up to
+//! [`OUTPUT_BYTES`] and one more; a large answer (Fetch) is made only when it is the only request under way. Who does
+//! not read, or does not send the rest of a large frame, is closed.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::io::IoSlice;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use super::admission::{Admission, Admitted, Held};
 use super::context::Context;
 use super::dispatch;
 use super::frames::{Declared, FrameError, Frames};
@@ -31,18 +33,17 @@ use super::work::{Answer, Work};
 use super::{Shared, answering};
 use crate::metrics::RequestTimer;
 use crate::protocol::apis::Header;
-use crate::protocol::{ApiKey, Response, WireError};
+use crate::protocol::{ApiKey, Response, Segments, WireError};
 
 /// How many requests of one connection may be under way.
 const IN_FLIGHT_MAX: usize = 32;
-/// So many bytes of frames a connection may hold without asking.
-const FREE_FRAME_BYTES: usize = 16 * 1024;
 /// Answers are written once there are so many bytes of them, and in any case when no further one is ready.
 const OUTPUT_BYTES: usize = 64 * 1024;
+/// So many segments are written with one call.
+const SLICES_MAX: usize = 32;
 /// A larger buffer is given back after its answers are written.
 const OUTPUT_KEPT_BYTES: usize = 64 * 1024;
-/// How long a client may take to read answers, or to send the rest of a large frame: this, and the time at
-/// [`BYTES_PER_SECOND_MIN`].
+/// How long a client may take to read answers: this, and the time at [`BYTES_PER_SECOND_MIN`].
 const TRANSFER_GRACE: Duration = Duration::from_secs(30);
 const BYTES_PER_SECOND_MIN: usize = 128 * 1024;
 /// A timer that waits for nothing is set this far ahead.
@@ -78,9 +79,8 @@ struct InFlight {
     correlation_id: i32,
     /// Read again only if the machine gives no answer.
     body: Bytes,
-    /// What the frame takes of the shared memory; `None` if it counts towards [`FREE_FRAME_BYTES`].
-    memory: Option<Share>,
-    frame_bytes: usize,
+    /// What the frame takes of memory.
+    held: Held,
     timer: RequestTimer,
     work: Work,
 }
@@ -99,18 +99,13 @@ pub(super) struct Connection<S> {
     context: Context,
     frames: Frames,
     in_flight: VecDeque<InFlight>,
-    /// Bytes of frames that are in flight without a share.
-    free_bytes_used: usize,
-    /// The share of the frame that is arriving.
-    next_memory: Option<Share>,
-    /// When the frame that is arriving must be whole, if it has a share.
-    frame_deadline: Option<Instant>,
+    admission: Admission,
     /// A frame waits for earlier requests: nothing more is read.
     is_blocked: bool,
     is_stopping: bool,
     /// How it will end once what is in flight is answered.
     ending: Option<End>,
-    output: BytesMut,
+    output: Segments,
     output_memory: Vec<Share>,
     idle: Option<Duration>,
     last_activity: Instant,
@@ -130,13 +125,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             context,
             frames: Frames::new(frame_bytes_max),
             in_flight: VecDeque::new(),
-            free_bytes_used: 0,
-            next_memory: None,
-            frame_deadline: None,
+            admission: Admission::default(),
             is_blocked: false,
             is_stopping: false,
             ending: None,
-            output: BytesMut::new(),
+            output: Segments::default(),
             output_memory: Vec::new(),
             idle,
             last_activity: Instant::now(),
@@ -177,15 +170,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(None) => return,
                 Err(error) => return self.end_malformed(error),
             };
-            if !self.may_start(&declared) || !self.take_memory(&declared).await {
+            if !self.may_start(&declared) || !self.admit(&declared).await {
                 self.is_blocked = true;
                 return;
             }
-            let Some(frame) = self.frames.take(&declared) else {
-                self.set_frame_deadline(&declared);
-                return;
-            };
-            self.frame_deadline = None;
+            let Some(frame) = self.frames.take(&declared) else { return };
             if let Err(error) = self.start(frame).await {
                 self.end_malformed(error);
             }
@@ -204,33 +193,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.in_flight.len() < IN_FLIGHT_MAX && !is_alone
     }
 
-    /// Takes the frame's share of the shared memory. False if the requests in flight must be answered first.
-    async fn take_memory(&mut self, next: &Declared) -> bool {
-        let is_free = self.free_bytes_used.saturating_add(next.len) <= FREE_FRAME_BYTES;
-        if is_free || self.next_memory.is_some() {
-            return true;
+    /// Takes the memory that the next frame needs to go on. False if it cannot for now.
+    async fn admit(&mut self, next: &Declared) -> bool {
+        // Only with nothing in flight: what is in flight may hold the very memory that would be waited for.
+        let may_wait = self.in_flight.is_empty();
+        let (shared, stop) = (&self.context.shared, &self.context.stop);
+        let admitted = self.admission.admit(shared, next, self.frames.buffered(), may_wait, stop).await;
+        match admitted {
+            Admitted::Yes | Admitted::NotNow => {}
+            Admitted::Stopping => self.is_stopping = true,
+            Admitted::TooLate => self.ending = Some(End::HalfFrame),
         }
-        let bytes = dispatch::memory_of(next);
-        let memory = &self.context.shared.request_memory;
-        if let Some(share) = memory.try_take(bytes) {
-            self.next_memory = Some(share);
-            return true;
-        }
-        if !self.in_flight.is_empty() {
-            return false;
-        }
-        // Nothing is in flight, so nothing is held while waiting here.
-        tokio::select! {
-            share = memory.take(bytes) => self.next_memory = Some(share),
-            () = &mut self.stop => self.is_stopping = true,
-        }
-        !self.is_stopping
-    }
-
-    fn set_frame_deadline(&mut self, next: &Declared) {
-        if self.next_memory.is_some() && self.frame_deadline.is_none() {
-            self.frame_deadline = Some(Instant::now() + transfer_time(next.len));
-        }
+        admitted == Admitted::Yes
     }
 
     async fn start(&mut self, frame: Bytes) -> Result<(), WireError> {
@@ -240,18 +214,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let api = ApiKey::from_code(header.api_key).ok_or(WireError::UnknownApi(header.api_key))?;
         self.context.version = header.version;
         self.context.set_client_id(header.client_id.as_ref());
+        tracing::trace!(api = api.name(), version = header.version, correlation_id = header.correlation_id, "request");
         let timer = self.context.shared.metrics.requests.start(api.name());
         let (version, work) = match self.begin(api, &body).await {
             // A client that asks what is served does not know yet which version of the question is.
             Err(WireError::UnsupportedVersion { api: ApiKey::ApiVersions, .. }) => (0, api_versions::unsupported()),
             begun => (header.version, begun?),
         };
-        let memory = self.next_memory.take();
-        if memory.is_none() {
-            self.free_bytes_used += frame_bytes;
-        }
+        let held = self.admission.take_off(frame_bytes);
         let correlation_id = header.correlation_id;
-        self.in_flight.push_back(InFlight { api, version, correlation_id, body, memory, frame_bytes, timer, work });
+        self.in_flight.push_back(InFlight { api, version, correlation_id, body, held, timer, work });
         Ok(())
     }
 
@@ -313,24 +285,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn finish(&mut self, done: &InFlight, answer: Answer) {
-        if done.memory.is_none() {
-            self.free_bytes_used = self.free_bytes_used.saturating_sub(done.frame_bytes);
-        }
+        self.admission.land(&done.held);
+        let answer = match answer {
+            Answer::Unavailable(why) => answering::unavailable(done.api, done.version, &done.body, why),
+            answer => Ok(answer),
+        };
         let response = match answer {
-            Answer::Response(response) => response,
-            Answer::Large(response, share) => {
+            Ok(Answer::Response(response)) => response,
+            Ok(Answer::Large(response, share)) => {
                 self.output_memory.push(share);
                 response
             }
-            Answer::Unavailable(why) => match answering::unavailable(done.api, done.version, &done.body, why) {
-                Ok(response) => response,
-                Err(error) => return self.cut_short(End::Wire(error)),
-            },
-            Answer::Silence => return self.count(done, None),
-            Answer::Close(why) => return self.cut_short(End::Refused(why)),
+            Ok(Answer::Silence) => return self.count(done, None),
+            Ok(Answer::Close(why)) => return self.cut_short(End::Refused(why)),
+            Ok(Answer::Unavailable(_)) => return self.cut_short(End::Refused("the machine gives no answer")),
+            Err(error) => return self.cut_short(End::Wire(error)),
         };
         self.count(done, Some(&response));
-        let encoded = response.encode_to(done.version, done.correlation_id, &mut self.output);
+        let encoded = response.encode_segments(done.version, done.correlation_id, &mut self.output);
         if let Err(error) = encoded {
             tracing::error!(api = done.api.name(), version = done.version, %error, "an answer cannot be encoded");
             self.cut_short(End::Wire(error));
@@ -351,10 +323,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn write(&mut self) -> Result<(), End> {
         let bytes = self.output.len();
         if bytes > 0 {
-            let writing = async {
-                self.stream.write_all(&self.output).await?;
-                self.stream.flush().await
-            };
+            let writing = write_all(&mut self.stream, &mut self.output);
             match tokio::time::timeout(transfer_time(bytes), writing).await {
                 Ok(written) => written?,
                 Err(_) => return Err(End::NotReading),
@@ -363,17 +332,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         self.last_activity = Instant::now();
         self.output_memory.clear();
-        if self.output.capacity() > OUTPUT_KEPT_BYTES {
-            self.output = BytesMut::new();
-        } else {
-            self.output.clear();
-        }
+        self.output.trim(OUTPUT_KEPT_BYTES);
         Ok(())
     }
 
     /// When to give the client up, if it is the client that is waited for.
     fn deadline(&self) -> Option<(Instant, End)> {
-        if let Some(deadline) = self.frame_deadline {
+        if let Some(deadline) = self.admission.deadline().filter(|_| !self.is_blocked) {
             return Some((deadline, End::HalfFrame));
         }
         let idle = self.idle.filter(|_| self.in_flight.is_empty())?;
@@ -382,18 +347,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// The timer is moved only when it fires or is too late, not with every request.
     fn poll_deadline(&mut self, context: &mut TaskContext<'_>) -> Poll<End> {
-        let Some((deadline, end)) = self.deadline() else { return Poll::Pending };
-        if self.timer.deadline() > deadline {
-            self.timer.as_mut().reset(deadline);
-        }
-        while self.timer.as_mut().poll(context).is_ready() {
-            if Instant::now() >= deadline {
+        while let Some((deadline, end)) = self.deadline() {
+            if self.timer.deadline() > deadline {
+                self.timer.as_mut().reset(deadline);
+            }
+            if self.timer.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            let is_half_frame = matches!(end, End::HalfFrame);
+            let is_over = Instant::now() >= deadline;
+            if is_over && !(is_half_frame && self.admission.has_come_along(self.frames.buffered())) {
                 return Poll::Ready(end);
             }
-            self.timer.as_mut().reset(deadline);
+            if let Some((deadline, _)) = self.deadline() {
+                self.timer.as_mut().reset(deadline);
+            }
         }
         Poll::Pending
     }
+}
+
+/// Writes everything, several segments with one call.
+async fn write_all<S: AsyncWrite + Unpin>(stream: &mut S, output: &mut Segments) -> std::io::Result<()> {
+    while !output.is_empty() {
+        let mut room = [IoSlice::new(&[]); SLICES_MAX];
+        let count = output.slices(&mut room);
+        let written = stream.write_vectored(room.get(..count).unwrap_or_default()).await?;
+        if written == 0 {
+            return Err(std::io::ErrorKind::WriteZero.into());
+        }
+        output.advance(written);
+    }
+    stream.flush().await
 }
 
 /// How long so many bytes may take.

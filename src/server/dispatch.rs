@@ -16,10 +16,10 @@ use crate::txn::Input as Txn;
 /// How much memory requests of most APIs take compared to their frames, at worst.
 const DECODED_RATIO: usize = 32;
 /// A Produce request is copied once: batches are stored apart from the frame they came in.
-const PRODUCE_RATIO: usize = 2;
+const PRODUCE_RATIO: usize = 1;
 
-/// What a frame that is not small takes of the memory for requests.
-pub(super) fn memory_of(frame: &Declared) -> usize {
+/// How much memory a frame may take once it is decoded, beside itself.
+pub(super) fn decoded_bytes(frame: &Declared) -> usize {
     let ratio = if frame.api_key == ApiKey::Produce.code() { PRODUCE_RATIO } else { DECODED_RATIO };
     frame.len.saturating_mul(ratio)
 }

@@ -95,9 +95,9 @@ impl Frames {
         &mut self.buffer
     }
 
-    /// Whether nothing has arrived of a next frame.
-    pub(super) fn is_empty(&self) -> bool {
-        self.buffer.is_empty()
+    /// How many bytes have arrived, of the next frame and perhaps of further ones.
+    pub(super) fn buffered(&self) -> usize {
+        self.buffer.len().saturating_sub(PREFIX_BYTES)
     }
 }
 

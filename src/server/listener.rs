@@ -44,7 +44,7 @@ pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>, stop: Canc
 }
 
 async fn accept(listener: &TcpListener, counts: &ConnectionCounts, shared: &Shared) -> Option<(TcpStream, IpAddr)> {
-    counts.wait_below(limit(shared.handle.config().max_connections)).await;
+    counts.wait_below(limit(shared, "max.connections", shared.handle.config().max_connections)).await;
     match listener.accept().await {
         Ok((stream, peer)) => Some((stream, peer.ip().to_canonical())),
         Err(error) => {
@@ -56,7 +56,8 @@ async fn accept(listener: &TcpListener, counts: &ConnectionCounts, shared: &Shar
 }
 
 fn enter(counts: &Arc<ConnectionCounts>, shared: &Shared, ip: IpAddr) -> Option<Seat> {
-    let seat = counts.enter(ip, limit(shared.handle.config().max_connections_per_ip));
+    let per_ip_max = limit(shared, "max.connections.per.ip", shared.handle.config().max_connections_per_ip);
+    let seat = counts.enter(ip, per_ip_max);
     if seat.is_none() {
         shared.metrics.requests.refused();
         tracing::debug!(%ip, "too many connections from this address");
@@ -64,8 +65,11 @@ fn enter(counts: &Arc<ConnectionCounts>, shared: &Shared, ip: IpAddr) -> Option<
     seat
 }
 
-fn limit(config: i32) -> usize {
-    usize::try_from(config).unwrap_or(0)
+/// A limit as it was last changed, or else as the server was started with.
+fn limit(shared: &Shared, key: &str, started_with: i32) -> usize {
+    let image = shared.handle.image();
+    let changed = image.broker_configs.get(key).and_then(|text| text.trim().parse().ok());
+    usize::try_from(changed.unwrap_or(started_with)).unwrap_or(0)
 }
 
 async fn connect(stream: TcpStream, ip: IpAddr, seat: Seat, shared: Arc<Shared>, stop: CancellationToken) {

@@ -39,7 +39,7 @@ impl Memory {
         Some(Share { permit: Some(permit) })
     }
 
-    /// Takes `bytes`, first come, first served. Who waits here must hold no share, or two could wait for each other.
+    /// Takes `bytes`, first come, first served.
     pub(super) async fn take(&self, bytes: usize) -> Share {
         // The semaphore is never closed, so this cannot fail.
         Share { permit: Arc::clone(&self.free).acquire_many_owned(self.at_most_all(bytes)).await.ok() }
@@ -63,6 +63,14 @@ impl Share {
     /// How much it is.
     pub(super) fn bytes(&self) -> usize {
         self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+    }
+
+    /// Adds another share of the same memory.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        match (&mut self.permit, other.permit.take()) {
+            (Some(permit), Some(other)) => permit.merge(other),
+            (permit, other) => *permit = permit.take().or(other),
+        }
     }
 
     /// Gives back what is above `bytes`.

@@ -4,6 +4,7 @@
 //! a request changes or asks of groups, topics and partitions goes to the machine ([`crate::runtime`]), which answers
 //! once everything is durable; records are read from the logs and the catalogue's image without it.
 
+mod admission;
 mod answering;
 mod blocking;
 mod connection;
@@ -32,8 +33,10 @@ use handlers::fetch::Sessions;
 use handlers::produce::RulesCache;
 use memory::Memory;
 
-/// What all request frames may take together (Kafka's `queued.max.request.bytes`, which has no limit there).
-const REQUEST_MEMORY_BYTES: usize = 256 * 1024 * 1024;
+/// What all frames that are not small may take together (Kafka's `queued.max.request.bytes`, which has no limit there).
+const FRAME_MEMORY_BYTES: usize = 256 * 1024 * 1024;
+/// What they may decode to together.
+const DECODE_MEMORY_BYTES: usize = 256 * 1024 * 1024;
 /// What all fetched records on their way to clients may take together.
 const FETCH_MEMORY_BYTES: usize = 128 * 1024 * 1024;
 
@@ -62,7 +65,8 @@ struct Shared {
     handle: Handle,
     advertised: Endpoint,
     metrics: Arc<Metrics>,
-    request_memory: Memory,
+    frame_memory: Memory,
+    decode_memory: Memory,
     fetch_memory: Memory,
     fetch_sessions: Sessions,
     produce_rules: RulesCache,
@@ -74,7 +78,8 @@ impl Shared {
         let config = options.handle.config();
         let session_slots = usize::try_from(config.max_incremental_fetch_session_cache_slots).unwrap_or(0);
         Self {
-            request_memory: Memory::new(REQUEST_MEMORY_BYTES),
+            frame_memory: Memory::new(FRAME_MEMORY_BYTES),
+            decode_memory: Memory::new(DECODE_MEMORY_BYTES),
             fetch_memory: Memory::new(FETCH_MEMORY_BYTES),
             fetch_sessions: Sessions::new(session_slots, options.seed),
             produce_rules: RulesCache::default(),

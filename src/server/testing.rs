@@ -45,7 +45,8 @@ pub(super) struct World {
 pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) queued_max: usize,
-    pub(super) request_memory_bytes: usize,
+    pub(super) frame_memory_bytes: usize,
+    pub(super) decode_memory_bytes: usize,
     pub(super) fetch_memory_bytes: usize,
     pub(super) session_slots: usize,
     /// How much of the logs stays in memory.
@@ -57,7 +58,8 @@ impl Default for Setup {
         Self {
             config: Config::default(),
             queued_max: 100,
-            request_memory_bytes: 1024 * 1024,
+            frame_memory_bytes: 1024 * 1024,
+            decode_memory_bytes: 1024 * 1024,
             fetch_memory_bytes: 64 * 1024 * 1024,
             session_slots: 10,
             tail_bytes: 1024 * 1024,
@@ -81,7 +83,8 @@ impl World {
             handle,
             advertised: Endpoint { host: "broker.example".into(), port: 9092 },
             metrics: Arc::new(Metrics::new().unwrap()),
-            request_memory: Memory::new(setup.request_memory_bytes),
+            frame_memory: Memory::new(setup.frame_memory_bytes),
+            decode_memory: Memory::new(setup.decode_memory_bytes),
             fetch_memory: Memory::new(setup.fetch_memory_bytes),
             fetch_sessions: Sessions::new(setup.session_slots, 1),
             produce_rules: RulesCache::default(),
@@ -100,6 +103,12 @@ impl World {
         self.image.topics.insert(name.into(), Arc::new(topic));
         self.inbox.publish(self.image.clone());
         id
+    }
+
+    /// Changes a setting of the broker while it runs.
+    pub(super) fn broker_config(&mut self, key: &str, value: &str) {
+        Arc::make_mut(&mut self.image.broker_configs).insert(key.to_owned(), value.to_owned());
+        self.inbox.publish(self.image.clone());
     }
 
     /// Deletes a topic as the runtime does: first the catalogue, then the logs.

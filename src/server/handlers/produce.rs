@@ -30,7 +30,7 @@ use rules::TopicRules;
 /// From this version on topics are named by id.
 const TOPIC_IDS_SINCE: i16 = 13;
 /// Checking more than this takes long enough to be in the way of other connections.
-const QUICK_CHECK_BYTES: usize = 128 * 1024;
+const QUICK_CHECK_BYTES: usize = 64 * 1024;
 
 /// A batch that may be appended.
 struct Checked {

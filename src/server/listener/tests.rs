@@ -16,7 +16,10 @@ struct Served {
 }
 
 async fn serve_with(setup: Setup) -> (Served, crate::runtime::detached::Inbox) {
-    let world = World::with(setup);
+    serve_world(World::with(setup)).await
+}
+
+async fn serve_world(world: World) -> (Served, crate::runtime::detached::Inbox) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (shared, stop) = (world.shared, world.stop);
@@ -77,6 +80,17 @@ async fn beyond_the_limit_of_an_address_a_connection_is_closed_at_once() {
     let mut second = TcpStream::connect(served.address).await.unwrap();
     assert_eq!(second.read_u8().await.unwrap_err().kind(), std::io::ErrorKind::UnexpectedEof);
     first.send(ApiVersionsRequest::default(), 0).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_limit_that_is_changed_while_the_server_runs_holds_for_the_next_connection() {
+    let mut world = World::with(setup(10, 10));
+    world.broker_config("max.connections.per.ip", "1");
+    let (served, _inbox) = serve_world(world).await;
+    let mut first = served.client().await;
+    first.send(ApiVersionsRequest::default(), 0).await.unwrap();
+    let mut second = TcpStream::connect(served.address).await.unwrap();
+    assert_eq!(second.read_u8().await.unwrap_err().kind(), std::io::ErrorKind::UnexpectedEof);
 }
 
 #[tokio::test(start_paused = true)]

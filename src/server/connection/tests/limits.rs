@@ -11,6 +11,13 @@ fn large_commit(bytes: usize) -> OffsetCommitRequest {
     })
 }
 
+/// What is free for frames and for what they decode to.
+fn free(world: &World) -> (usize, usize) {
+    (world.shared.frame_memory.free_bytes(), world.shared.decode_memory.free_bytes())
+}
+
+const ALL: (usize, usize) = (1024 * 1024, 1024 * 1024);
+
 fn answer_commit(question: Question) {
     question.answer(Ok(Reply::Response(Response::OffsetCommit(Box::default()))));
 }
@@ -38,7 +45,7 @@ async fn only_so_many_requests_are_under_way_and_the_next_starts_when_one_is_ans
 
 #[tokio::test]
 async fn a_large_frame_waits_until_there_is_memory_for_it() {
-    let mut world = World::with(Setup { request_memory_bytes: 1024 * 1024, ..Setup::default() });
+    let mut world = World::new();
     let (mut first, _) = world.connect();
     let (mut second, _) = world.connect();
     let (mut third, _) = world.connect();
@@ -58,12 +65,12 @@ async fn a_large_frame_waits_until_there_is_memory_for_it() {
     answer_commit(world.inbox.next().await.remove(0));
     second.receive().await.unwrap();
     settle().await;
-    assert_eq!(world.shared.request_memory.free_bytes(), 1024 * 1024);
+    assert_eq!(free(&world), ALL);
 }
 
 #[tokio::test]
 async fn large_frames_of_one_connection_wait_for_its_own_answers() {
-    let mut world = World::with(Setup { request_memory_bytes: 1024 * 1024, ..Setup::default() });
+    let mut world = World::new();
     let (mut client, _) = world.connect();
     client.submit(large_commit(20 * 1024), 9).await.unwrap();
     client.submit(large_commit(20 * 1024), 9).await.unwrap();
@@ -80,22 +87,21 @@ async fn large_frames_of_one_connection_wait_for_its_own_answers() {
 async fn small_frames_of_one_connection_take_a_share_once_they_are_many() {
     let mut world = World::new();
     let (mut client, _) = world.connect();
-    let free = |world: &World| world.shared.request_memory.free_bytes();
-    let all = free(&world);
     for _ in 0..2 {
         client.submit(large_commit(7 * 1024), 9).await.unwrap();
         settle().await;
     }
-    assert_eq!(free(&world), all, "16 KiB need no share");
+    assert_eq!(free(&world), ALL, "16 KiB need no share");
     client.submit(large_commit(7 * 1024), 9).await.unwrap();
     settle().await;
-    assert!(free(&world) < all - 7 * 1024 * 32);
+    assert!(free(&world).0 <= ALL.0 - 7 * 1024);
+    assert!(free(&world).1 <= ALL.1 - 7 * 1024 * 32);
     for question in world.inbox.waiting() {
         answer_commit(question);
         client.receive().await.unwrap();
     }
     settle().await;
-    assert_eq!(free(&world), all);
+    assert_eq!(free(&world), ALL);
 }
 
 #[tokio::test]
@@ -146,11 +152,56 @@ async fn a_large_frame_that_stops_half_way_is_given_up_and_gives_back_its_memory
         client.send_raw(piece).await.unwrap();
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    assert!(world.shared.request_memory.free_bytes() < 1024 * 1024);
+    assert!(free(&world).0 < ALL.0);
+    assert_eq!(free(&world).1, ALL.1, "nothing is decoded yet");
     assert!(is_closed(&mut client).await);
     assert_eq!(since.elapsed().as_secs(), 30, "trickling does not help");
     assert!(matches!(served.await.unwrap(), End::HalfFrame));
-    assert_eq!(world.shared.request_memory.free_bytes(), 1024 * 1024);
+    assert_eq!(free(&world), ALL);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_frame_takes_memory_as_it_arrives_and_may_take_its_time_if_it_comes_along() {
+    let mut world = World::with(Setup { frame_memory_bytes: 4 * 1024 * 1024, ..Setup::default() });
+    world.topic("orders", 1, &[("max.message.bytes", "10000000")]);
+    let (mut client, _) = world.connect();
+    client.set_timeout(Duration::from_hours(1));
+    let Request::Produce(mut produce) = samples::request(ApiKey::Produce, 9) else { panic!() };
+    produce.topic_data[0].partition_data.truncate(1);
+    let value = "x".repeat(3 * 1024 * 1024);
+    produce.topic_data[0].partition_data[0].records = Some(crate::server::testing::batch(&[&value]));
+    let whole = frame(*produce, 9);
+    client.send_raw(&whole[..100]).await.unwrap();
+    settle().await;
+    assert_eq!(free(&world).0, 4 * 1024 * 1024 - 64 * 1024, "not what its length claims");
+    for piece in whole[100..].chunks(600 * 1024) {
+        tokio::time::sleep(Duration::from_secs(29)).await;
+        client.send_raw(piece).await.unwrap();
+    }
+    assert_eq!(world.inbox.next().await.len(), 1, "it took minutes and is whole");
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_that_lack_memory_for_their_rest_do_not_wait_for_each_other_for_ever() {
+    let world = World::new();
+    let mut clients = Vec::new();
+    // Two frames of 600 KiB and memory for 1 MiB: each has the memory that the other lacks.
+    for _ in 0..2 {
+        let (mut client, served) = world.connect();
+        client.set_timeout(Duration::from_hours(1));
+        let mut bytes = vec![0; 600 * 1024];
+        bytes[..6].copy_from_slice(&[0, 0x09, 0x5f, 0xfc, 0, 0]);
+        let sending = tokio::spawn(async move {
+            let _ = client.send_raw(&bytes[..600 * 1024 - 1]).await;
+            client
+        });
+        clients.push((sending, served));
+    }
+    for (sending, served) in clients {
+        assert!(matches!(served.await.unwrap(), End::HalfFrame));
+        sending.await.unwrap();
+    }
+    assert_eq!(free(&world), ALL);
 }
 
 #[tokio::test(start_paused = true)]

@@ -128,6 +128,22 @@ async fn a_refused_produce_without_acks_closes_the_connection() {
 }
 
 #[tokio::test]
+async fn a_produce_without_acks_that_the_machine_cannot_take_closes_the_connection_too() {
+    let mut world = World::new();
+    world.topic("orders", 1, &[]);
+    let World { shared, inbox, stop, .. } = world;
+    drop(inbox);
+    let (near, far) = tokio::io::duplex(4096);
+    let served = tokio::spawn(Connection::new(far, shared, "/127.0.0.1".into(), stop).run());
+    let mut client = Client::over(near);
+    let mut silent = produce("a");
+    silent.acks = 0;
+    client.send_unanswered(silent, 9).await.unwrap();
+    assert!(is_closed(&mut client).await);
+    assert!(matches!(served.await.unwrap(), End::Refused(_)));
+}
+
+#[tokio::test]
 async fn requests_before_a_malformed_one_are_answered_first() {
     let mut world = World::new();
     let (mut client, served) = world.connect();
