@@ -1,5 +1,4 @@
 //! Streamkeeper: a durable single-node Kafka group coordinator and broker for Kafka Streams.
-#![allow(dead_code, unused_imports, reason = "rooms are being furnished")]
 pub mod cli;
 pub mod client;
 pub mod config;

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::{Config, ConfigError, Setting, parse_properties};
@@ -55,24 +54,6 @@ pub(super) enum ServeError {
     System(std::io::Error),
     #[error("a write failed and the server has ended ({0}); what was acknowledged is safe, start it again")]
     Failed(String),
-}
-
-/// The line that says the server is ready.
-#[derive(Serialize)]
-struct Ready<'a> {
-    ready: bool,
-    bootstrap: &'a str,
-    http: &'a str,
-    pid: u32,
-    data_dir: String,
-    ready_ms: u64,
-    loaded: LoadedCounts,
-}
-
-#[derive(Serialize)]
-struct LoadedCounts {
-    groups: usize,
-    records: usize,
 }
 
 /// Serves until a signal or a failure.
@@ -136,18 +117,17 @@ fn say_ready(server: &Server) -> std::io::Result<()> {
     let http = server.http_address().map(|address| address.to_string()).unwrap_or_default();
     let loaded = server.loaded();
     let data_dir = server.data_dir();
-    let ready = Ready {
-        ready: true,
-        bootstrap: server.bootstrap(),
-        http: &http,
-        pid: std::process::id(),
-        data_dir: fs::canonicalize(&data_dir).unwrap_or(data_dir).display().to_string(),
-        ready_ms: u64::try_from(server.ready_after().as_millis()).unwrap_or(u64::MAX),
-        loaded: LoadedCounts { groups: loaded.groups, records: loaded.records },
-    };
+    let ready = serde_json::json!({
+        "ready": true,
+        "bootstrap": server.bootstrap(),
+        "http": http,
+        "pid": std::process::id(),
+        "data_dir": fs::canonicalize(&data_dir).unwrap_or(data_dir),
+        "ready_ms": u64::try_from(server.ready_after().as_millis()).unwrap_or(u64::MAX),
+        "loaded": {"groups": loaded.groups, "records": loaded.records},
+    });
     let mut stdout = std::io::stdout().lock();
-    serde_json::to_writer(&mut stdout, &ready)?;
-    stdout.write_all(b"\n")?;
+    writeln!(stdout, "{ready}")?;
     stdout.flush()
 }
 

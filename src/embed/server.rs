@@ -34,14 +34,15 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// Keeps everything in this folder, which is made if it is not there. The default is `./data`.
+    /// Keeps everything in this folder, which is made if it is not there.
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.data_dir = Some(dir.into());
         self
     }
 
-    /// Keeps everything in a temporary folder, without fsync; it goes when the server is stopped or dropped.
+    /// Keeps everything in a temporary folder, without fsync; it goes when the server is stopped or dropped. This is
+    /// the default.
     #[must_use]
     pub fn ephemeral(mut self) -> Self {
         self.data_dir = None;
@@ -96,16 +97,11 @@ impl ServerBuilder {
     /// [`StartError`] if an address is taken, or the data directory is in use, damaged, of a newer format or cannot be
     /// written. Nothing is changed then.
     pub async fn start(self) -> Result<Server, StartError> {
-        match &self.data_dir {
-            Some(dir) => {
-                let dir = Folder::Kept(dir.clone());
-                self.start_in(dir).await
-            }
-            None => {
-                let dir = Folder::Temporary(ephemeral::make()?);
-                self.start_in(dir).await
-            }
-        }
+        let folder = match &self.data_dir {
+            Some(dir) => Folder::Kept(dir.clone()),
+            None => Folder::Temporary(ephemeral::make()?),
+        };
+        self.start_in(folder).await
     }
 
     async fn start_in(mut self, folder: Folder) -> Result<Server, StartError> {

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::checkpoint::Cut;
 use super::engine::Visible;
 use super::handle::Outcome;
-use super::checkpoint::Cut;
 use super::log_thread::{LogJob, LogThread};
 use super::{Durability, Failure, Status, Unavailable};
 use crate::journal::{Entry, Item, Journal};

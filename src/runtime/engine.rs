@@ -231,9 +231,7 @@ impl Engine {
                 catalog::Effect::WantedTopics { group, outcome } => {
                     coordinator::Input::InternalTopicsCreated { group, outcome }
                 }
-                catalog::Effect::TopicsDeleted { topics } => {
-                    coordinator::Input::TopicsDeleted { topics, after: None }
-                }
+                catalog::Effect::TopicsDeleted { topics } => coordinator::Input::TopicsDeleted { topics, after: None },
             }));
         }
     }

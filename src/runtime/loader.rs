@@ -51,7 +51,8 @@ pub(super) fn load(options: &Options) -> Result<Opened, OpenError> {
         image: Arc::default(),
         config: Arc::clone(&options.config),
     };
-    let dir = DataDir::open(&options.data_dir, || ClusterId::from(TopicId::from_bytes(env.rng.uuid_bytes()).to_string()))?;
+    let dir =
+        DataDir::open(&options.data_dir, || ClusterId::from(TopicId::from_bytes(env.rng.uuid_bytes()).to_string()))?;
     let identity = Identity { cluster_id: dir.cluster_id().clone(), node_id: options.config.node_id };
     let is_synced = options.durability != Durability::Ephemeral;
     let mut store: Box<dyn StateStore> = Box::new(SledStore::open(&dir)?);
@@ -74,9 +75,8 @@ pub(super) fn load(options: &Options) -> Result<Opened, OpenError> {
     let heads = engine.heads().iter().map(|(partition, head)| recovered_head(partition, head)).collect::<Vec<_>>();
     let image = Arc::clone(engine.image());
     let log_options = LogOptions::new(disk, dir.logs_dir());
-    let (mut log_writer, logs) = LogWriter::open(&log_options, checkpoint, heads.into_iter(), &|partition| {
-        fate_of(partition, &image, &suffix)
-    })?;
+    let (mut log_writer, logs) =
+        LogWriter::open(&log_options, checkpoint, heads.into_iter(), &|partition| fate_of(partition, &image, &suffix))?;
     append_again(&journal_options, checkpoint, options, &mut engine, &mut log_writer)?;
     for (partition, head) in engine.heads().iter() {
         logs.publish(partition, head.next_offset);

@@ -131,19 +131,26 @@ pub struct Loaded {
     pub records: usize,
 }
 
-/// Why a data directory cannot be served.
+/// Why a data directory cannot be served. The text says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The state store, or the directory itself.
+#[error(transparent)]
+pub struct OpenError(OpenFailure);
+
+#[derive(Debug, thiserror::Error)]
+enum OpenFailure {
+    /// The directory itself, or the state store in it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The partition logs.
     #[error(transparent)]
     Log(#[from] LogError),
+}
+
+impl<E: Into<OpenFailure>> From<E> for OpenError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
 }
 
 /// A running machine.

@@ -159,21 +159,18 @@ fn record(key: Key, envelope: Option<&Envelope<'_>>) -> Result<Record, PersistEr
             Record::Coordinator(C::StreamsGroupCurrentMemberAssignment { group, member, value })
         }
         Key::Topic(topic_id) => Record::Catalog(catalog::Record::Topic { topic_id, value: payload(envelope)? }),
-        Key::GroupConfig(group) => {
-            Record::Catalog(catalog::Record::GroupConfig { group, value: payload(envelope)? })
-        }
+        Key::GroupConfig(group) => Record::Catalog(catalog::Record::GroupConfig { group, value: payload(envelope)? }),
         Key::BrokerConfig { default } => {
             Record::Catalog(catalog::Record::BrokerConfig { default, value: payload(envelope)? })
         }
-        Key::HeadStart(partition) => {
-            Record::Heads(heads::Record::HeadStart { partition, value: payload(envelope)? })
-        }
+        Key::HeadStart(partition) => Record::Heads(heads::Record::HeadStart { partition, value: payload(envelope)? }),
         Key::HeadEnd(partition) => Record::Heads(heads::Record::HeadEnd { partition, value: payload(envelope)? }),
         Key::Producer(partition, producer_id) => {
             Record::Heads(heads::Record::Producer { partition, producer_id, value: payload(envelope)? })
         }
         Key::ProducerIds => {
-            let value = payload(envelope)?.ok_or_else(|| PersistError::Unexpected(Key::describe(&Key::ProducerIds.encode())))?;
+            let value = payload(envelope)?
+                .ok_or_else(|| PersistError::Unexpected(Key::describe(&Key::ProducerIds.encode())))?;
             Record::Txn(txn::Record::ProducerIds { value })
         }
         Key::Checkpoint => return Err(PersistError::Unexpected(Key::describe(&Key::Checkpoint.encode()))),

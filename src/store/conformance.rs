@@ -181,7 +181,18 @@ fn random_key(rng: &mut Rng) -> Bytes {
     let any = |rng: &mut Rng| alphabet[usize::try_from(rng.below(4)).unwrap()];
     let first = any(rng);
     let rest = any(rng);
-    (0..len).map(|at| if at < 3 { any(rng) } else if at < 240 { first } else { rest }).collect::<Vec<_>>().into()
+    (0..len)
+        .map(|at| {
+            if at < 3 {
+                any(rng)
+            } else if at < 240 {
+                first
+            } else {
+                rest
+            }
+        })
+        .collect::<Vec<_>>()
+        .into()
 }
 
 fn random_change(rng: &mut Rng) -> Change {

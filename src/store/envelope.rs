@@ -43,12 +43,16 @@ pub(crate) enum EnvelopeError {
     #[error("the stored value of {key} is damaged: {what}. Bring the data directory back from a backup")]
     Damaged { key: String, what: &'static str },
     /// Written by a later version of this program.
-    #[error("the stored value of {key} has {what} {got}, which this program does not know; start the version that \
-             wrote it, or a later one")]
+    #[error(
+        "the stored value of {key} has {what} {got}, which this program does not know; start the version that \
+             wrote it, or a later one"
+    )]
     Newer { key: String, what: &'static str, got: u16 },
     /// Not what belongs under this key.
-    #[error("the stored value of {key} has record type {got} instead of {expected}. Bring the data directory back \
-             from a backup")]
+    #[error(
+        "the stored value of {key} has record type {got} instead of {expected}. Bring the data directory back \
+             from a backup"
+    )]
     WrongType { key: String, expected: u8, got: u8 },
 }
 

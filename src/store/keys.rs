@@ -63,8 +63,7 @@ const PRODUCER: Kind = kind(HEADS, 0x20, 136, "Producer");
 const STREAMS_GROUP_METADATA: Kind = kind(GROUPS, 0x13, 17, "StreamsGroupMetadata");
 const STREAMS_GROUP_TOPOLOGY: Kind = kind(GROUPS, 0x23, 23, "StreamsGroupTopology");
 const STREAMS_GROUP_MEMBER_METADATA: Kind = kind(GROUPS, 0x33, 19, "StreamsGroupMemberMetadata");
-const STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA: Kind =
-    kind(GROUPS, 0x43, 20, "StreamsGroupTargetAssignmentMetadata");
+const STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA: Kind = kind(GROUPS, 0x43, 20, "StreamsGroupTargetAssignmentMetadata");
 const STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER: Kind = kind(GROUPS, 0x53, 21, "StreamsGroupTargetAssignmentMember");
 const STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT: Kind = kind(GROUPS, 0x63, 22, "StreamsGroupCurrentMemberAssignment");
 const OFFSET_COMMIT: Kind = kind(GROUPS, 0x80, 1, "OffsetCommit");
@@ -383,12 +382,8 @@ impl Reader<'_> {
             STREAMS_GROUP_TOPOLOGY => Key::StreamsGroupTopology(group),
             STREAMS_GROUP_MEMBER_METADATA => Key::StreamsGroupMemberMetadata(group, self.member()?),
             STREAMS_GROUP_TARGET_ASSIGNMENT_METADATA => Key::StreamsGroupTargetAssignmentMetadata(group),
-            STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER => {
-                Key::StreamsGroupTargetAssignmentMember(group, self.member()?)
-            }
-            STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT => {
-                Key::StreamsGroupCurrentMemberAssignment(group, self.member()?)
-            }
+            STREAMS_GROUP_TARGET_ASSIGNMENT_MEMBER => Key::StreamsGroupTargetAssignmentMember(group, self.member()?),
+            STREAMS_GROUP_CURRENT_MEMBER_ASSIGNMENT => Key::StreamsGroupCurrentMemberAssignment(group, self.member()?),
             OFFSET_COMMIT => Key::OffsetCommit(group, TopicName::from(self.escaped()?), self.ordered_i32()?),
             _ => return Err(kind.unknown()),
         })

@@ -182,7 +182,11 @@ impl World {
         if self.failed {
             assert!(matches!(self.journal().write(&[]), Err(JournalError::Poisoned)));
             assert!(matches!(self.journal().sync(), Err(JournalError::Poisoned)));
-            if self.rng.below(2) == 0 { self.lose_process() } else { self.lose_power() }
+            if self.rng.below(2) == 0 {
+                self.lose_process()
+            } else {
+                self.lose_power()
+            }
             self.reopen(counts, false);
         }
     }

@@ -2,10 +2,9 @@
 
 use crate::protocol::messages::{
     DeleteGroupsRequest, DeleteGroupsResponse, DescribeGroupsRequest, DescribeGroupsResponse, DescribedStreamsGroup,
-    FindCoordinatorRequest,
-    FindCoordinatorResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse,
-    StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, delete_groups_response, describe_groups_response,
-    find_coordinator_response, offset_commit_response, offset_fetch_response,
+    FindCoordinatorRequest, FindCoordinatorResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest,
+    OffsetFetchResponse, StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, delete_groups_response,
+    describe_groups_response, find_coordinator_response, offset_commit_response, offset_fetch_response,
 };
 use crate::protocol::{StrBytes, message};
 use crate::types::ErrorCode;

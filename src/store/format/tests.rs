@@ -45,7 +45,8 @@ fn golden_format_file() {
         writer=0.1.0
         cluster_id=abc
         crc32c=34b5be17
-    "#]].assert_eq(&format.text());
+    "#]]
+    .assert_eq(&format.text());
     assert_eq!(Format::parse(format.text().as_bytes()), Ok(format));
 }
 

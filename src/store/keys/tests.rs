@@ -45,8 +45,11 @@ fn key() -> impl Strategy<Value = Key> {
         group().prop_map(Key::StreamsGroupTargetAssignmentMetadata),
         (group(), member()).prop_map(|(group, member)| Key::StreamsGroupTargetAssignmentMember(group, member)),
         (group(), member()).prop_map(|(group, member)| Key::StreamsGroupCurrentMemberAssignment(group, member)),
-        (group(), text(), any::<i32>())
-            .prop_map(|(group, topic, partition)| Key::OffsetCommit(group, TopicName::from(topic), partition)),
+        (group(), text(), any::<i32>()).prop_map(|(group, topic, partition)| Key::OffsetCommit(
+            group,
+            TopicName::from(topic),
+            partition
+        )),
     ]
 }
 
@@ -117,7 +120,11 @@ proptest! {
 fn spoiled(key: &Key, at: usize) -> Vec<u8> {
     let mut bytes = key.encode().to_vec();
     let place = at % bytes.len();
-    if at & (1 << 40) == 0 { bytes[place] ^= 1 } else { bytes.truncate(place) }
+    if at & (1 << 40) == 0 {
+        bytes[place] ^= 1
+    } else {
+        bytes.truncate(place)
+    }
     bytes
 }
 
