@@ -453,6 +453,19 @@ fn tombstones_for_unknown_things_do_nothing() {
 }
 
 #[test]
+fn in_whatever_order_values_are_loaded_offsets_do_not_go_back() {
+    let start =
+        |log_start| Record::HeadStart { partition: P0, value: Some(HeadStartValue { log_start: Offset(log_start) }) };
+    let end =
+        |next_offset| Record::HeadEnd { partition: P0, value: Some(HeadEndValue { next_offset: Offset(next_offset) }) };
+    let mut heads = Heads::default();
+    for record in [start(4), end(9), start(3), end(8)] {
+        heads.replay(Lsn(1), &record);
+    }
+    assert_eq!((heads.head(P0).log_start, heads.head(P0).next_offset), (Offset(4), Offset(9)));
+}
+
+#[test]
 fn stored_values_that_make_no_sense_do_no_harm() {
     let mut heads = Heads::default();
     let batch = ProducerBatch {

@@ -40,7 +40,7 @@ pub(crate) use timestamps::TimestampOffset;
 pub(crate) use writer::{LogWriter, SegmentSettings};
 
 use crate::disk::{Disk, DiskFile};
-use crate::types::TopicPartition;
+use crate::types::{Offset, TopicPartition};
 use index::IndexEntry;
 use lru::Lru;
 
@@ -98,6 +98,20 @@ impl Logs {
         let mut partitions = write(&self.partitions);
         let log = partitions.entry(partition);
         Arc::clone(log.or_insert_with(|| Arc::new(PartitionLog::empty(partition, Arc::clone(&self.shared)))))
+    }
+
+    /// Lets readers see everything below `high_watermark`, which must be durable and written.
+    pub(crate) fn publish(&self, partition: TopicPartition, high_watermark: Offset) {
+        if let Some(log) = self.get(partition) {
+            log.set_high_watermark(high_watermark);
+        }
+    }
+
+    /// Hides everything below `offset` from readers, which must be durable. The writer drops the segments later.
+    pub(crate) fn raise_log_start(&self, partition: TopicPartition, offset: Offset) {
+        if let Some(log) = self.get(partition) {
+            log.raise_log_start(offset);
+        }
     }
 }
 

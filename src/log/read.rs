@@ -56,19 +56,29 @@ impl PartitionLog {
     ///
     /// Blocks for the disk if the batches are not in memory.
     pub(crate) fn read(&self, offset: Offset, limit: ReadLimit, upper: Offset) -> Result<ReadBatches, ReadError> {
-        let bounds = self.bounds_for(offset)?;
-        let end = upper.min(bounds.high_watermark);
-        if offset >= end {
-            return Ok(ReadBatches::nothing(offset));
-        }
-        if let Some(found) = self.with_tail(|tail| tail.read(offset, limit, end)) {
+        if let Some(found) = self.read_from_memory(offset, limit, upper)? {
             return Ok(found);
         }
+        let end = upper.min(self.bounds_for(offset)?.high_watermark);
         let Some(segment) = self.segment_of(offset) else {
             // It went away since the bounds were looked at, or else the log start would not have been there.
             return Err(self.bounds_for(offset).err().unwrap_or(ReadError::Deleted));
         };
         self.read_segment(&segment, offset, limit, end).map_err(|error| self.explain(offset, error))
+    }
+
+    /// As [`PartitionLog::read`], but never blocks: `None` if the batches have to be read from a file.
+    pub(crate) fn read_from_memory(
+        &self,
+        offset: Offset,
+        limit: ReadLimit,
+        upper: Offset,
+    ) -> Result<Option<ReadBatches>, ReadError> {
+        let end = upper.min(self.bounds_for(offset)?.high_watermark);
+        if offset >= end {
+            return Ok(Some(ReadBatches::nothing(offset)));
+        }
+        Ok(self.with_tail(|tail| tail.read(offset, limit, end)))
     }
 
     fn read_segment(

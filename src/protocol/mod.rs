@@ -5,10 +5,16 @@
 
 pub mod apis;
 pub mod batch;
+pub mod errors;
+mod fetch_frame;
 pub mod messages;
+#[cfg(test)]
+pub(crate) mod samples;
+mod segments;
 
 pub use apis::{ApiKey, Request, Response, WireError};
 pub use kafka_wire_core::StrBytes;
+pub use segments::Segments;
 
 /// Builds a message from its named fields and defaults; the message structs cannot be written as literals.
 ///

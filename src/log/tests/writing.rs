@@ -234,7 +234,7 @@ fn few_files_stay_open_however_many_partitions_are_written_and_read() {
 fn the_files_of_this_machine_hold_what_the_simulated_ones_do() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("logs");
-    let options = LogOptions::new(Arc::new(crate::disk::RealDisk), dir.clone());
+    let options = LogOptions::new(Arc::new(crate::disk::RealDisk::new()), dir.clone());
     let open = |lsn, heads: &[RecoveredHead]| {
         LogWriter::open(&options, Lsn(lsn), heads.iter().copied(), &|_| FolderFate::Live).unwrap()
     };

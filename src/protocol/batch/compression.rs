@@ -194,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn zstd_windows_have_a_bound() {
+        for (window_log, is_fine) in [(27, true), (28, false)] {
+            let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+            encoder.window_log(window_log).unwrap();
+            encoder.write_all(b"x").unwrap();
+            let payload = encoder.finish().unwrap();
+            assert_eq!(Compression::Zstd.decompress(&payload, 10).is_ok(), is_fine, "2^{window_log} bytes");
+        }
+    }
+
+    #[test]
     fn numbers_and_names_are_kafkas() {
         let names: Vec<_> = (0..8).map(|id| Compression::from_id(id).map(Compression::name)).collect();
         assert_eq!(names, [Some("none"), Some("gzip"), Some("snappy"), Some("lz4"), Some("zstd"), None, None, None]);

@@ -27,7 +27,7 @@ pub enum TimestampType {
     LogAppendTime,
 }
 
-/// A batch's attribute bits. Bits without a meaning are kept.
+/// A batch's attribute bits. Bits without a meaning are kept until the bits are written anew, as in Kafka.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes(pub i16);
 
@@ -37,6 +37,7 @@ impl Attributes {
     const TRANSACTIONAL: i16 = 0x10;
     const CONTROL: i16 = 0x20;
     const DELETE_HORIZON: i16 = 0x40;
+    const KNOWN: i16 = 0x7f;
 
     /// The codec of the records.
     ///
@@ -93,6 +94,12 @@ impl Attributes {
     #[must_use]
     pub const fn with_control(self, is_control: bool) -> Self {
         self.with(Self::CONTROL, is_control)
+    }
+
+    /// Without the bits that have no meaning.
+    #[must_use]
+    pub const fn known(self) -> Self {
+        Self(self.0 & Self::KNOWN)
     }
 
     const fn has(self, bit: i16) -> bool {
@@ -303,7 +310,7 @@ pub fn set_max_timestamp(
     timestamp_type: TimestampType,
     max_timestamp: TimestampMs,
 ) -> Result<(), BatchError> {
-    let attributes = BatchHeader::parse(batch)?.attributes.with_timestamp_type(timestamp_type);
+    let attributes = BatchHeader::parse(batch)?.attributes.known().with_timestamp_type(timestamp_type);
     put(batch, ATTRIBUTES_AT, attributes.0.to_be_bytes())?;
     put(batch, MAX_TIMESTAMP_AT, max_timestamp.0.to_be_bytes())?;
     set_crc(batch)

@@ -127,6 +127,9 @@ mod tests {
         // 4 GiB - 1 as the length, then one literal byte.
         let block = [0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, b'x'];
         assert_eq!(decompress(&block).unwrap_err().kind(), ErrorKind::InvalidData);
+        // Within what a block can hold, but not within what is wanted of it.
+        let block = snap::raw::Encoder::new().compress_vec(&vec![0; (1 << 20) + 1]).unwrap();
+        assert_eq!(decompress(&block).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 
     #[test]

@@ -319,7 +319,7 @@ fn recompressed(
     let payload = target
         .compress(&mut records, payload_bytes_max)
         .map_err(|error| early(ErrorCode::MessageTooLarge, format!("compressed anew as {}: {error}", target.name())))?;
-    let header = BatchHeader { attributes: header.attributes.with_compression(target), ..*header };
+    let header = BatchHeader { attributes: header.attributes.known().with_compression(target), ..*header };
     let batch = assemble(&header, &payload)?;
     check_max_message_bytes(&batch, rules)?;
     Ok(batch)

@@ -21,6 +21,11 @@ fn a_place_can_be_given_without_a_new_crc() {
 #[test]
 fn an_append_time_changes_flag_time_and_crc_and_keeps_the_other_bits() {
     let mut batch = BatchBuilder::new().transactional().build().unwrap();
+    let meaningless = Attributes(0x0190);
+    let header = BatchHeader { attributes: meaningless, ..BatchHeader::parse(&batch).unwrap() };
+    let mut with_meaningless_bits = assemble(&header, &[]).unwrap();
+    set_max_timestamp(&mut with_meaningless_bits, TimestampType::CreateTime, TimestampMs(-1)).unwrap();
+    assert_eq!(with_meaningless_bits, batch);
     let crc = BatchHeader::parse(&batch).unwrap().crc;
     set_max_timestamp(&mut batch, TimestampType::LogAppendTime, TimestampMs(77)).unwrap();
     let header = BatchHeader::parse(&batch).unwrap();

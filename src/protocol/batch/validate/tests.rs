@@ -450,4 +450,9 @@ fn a_batch_that_grows_beyond_the_limit_when_compressed_anew_is_too_large() {
     let batch = bytes(&builder);
     let rules = Rules { compression_type: Some(Compression::None), max_message_bytes: 5000, ..rules() };
     assert_eq!(refusal_under(&batch, &rules), (ErrorCode::MessageTooLarge, false));
+    let unpacked = validate(&batch, &Rules { max_message_bytes: 1_000_000, ..rules }).unwrap().batch.len();
+    let unpacked = i32::try_from(unpacked).unwrap();
+    assert!(validate(&batch, &Rules { max_message_bytes: unpacked, ..rules }).is_ok());
+    let rules = Rules { max_message_bytes: unpacked - 1, ..rules };
+    assert_eq!(refusal_under(&batch, &rules), (ErrorCode::MessageTooLarge, false), "its header counts too");
 }
