@@ -33,11 +33,6 @@ impl LogError {
         let path = path.to_path_buf();
         move |source| Self::Io { doing, path, source }
     }
-
-    /// Whether the file was not there.
-    pub(super) fn is_not_found(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
-    }
 }
 
 /// A read gives nothing.

@@ -32,11 +32,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use error::{LogError, ReadError};
-pub(crate) use facts::{Largest, SegmentFacts};
+pub(crate) use facts::SegmentFacts;
 pub(crate) use partition::{Bounds, PartitionLog};
 pub(crate) use read::{ReadBatches, ReadLimit};
 pub(crate) use recovery::{FolderFate, RecoveredHead};
-pub(crate) use timestamps::TimestampOffset;
 pub(crate) use writer::{LogWriter, SegmentSettings};
 
 use crate::disk::{Disk, DiskFile};

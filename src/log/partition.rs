@@ -27,7 +27,6 @@ pub(crate) struct Bounds {
 
 /// A partition's log. The writer changes it, everybody reads it.
 pub(crate) struct PartitionLog {
-    partition: TopicPartition,
     shared: Arc<Shared>,
     folder: PathBuf,
     bounds: watch::Sender<Bounds>,
@@ -51,7 +50,6 @@ impl PartitionLog {
     ) -> Self {
         let folder = shared.dir.join(folder_name(partition));
         Self {
-            partition,
             shared,
             folder,
             bounds: watch::Sender::new(bounds),
@@ -59,11 +57,6 @@ impl PartitionLog {
             tail: Mutex::default(),
             is_deleted: AtomicBool::new(false),
         }
-    }
-
-    /// Whose log it is.
-    pub(crate) fn partition(&self) -> TopicPartition {
-        self.partition
     }
 
     /// What can be read now.
@@ -151,6 +144,9 @@ impl PartitionLog {
     }
 
     pub(super) fn set_high_watermark(&self, offset: Offset) {
+        let written = read(&self.segments).last().map(|segment| segment.facts().next_offset);
+        let written = written.unwrap_or_else(|| self.bounds().high_watermark);
+        assert!(offset <= written || self.is_deleted(), "published {offset}, but the log ends at {written}");
         self.bounds.send_if_modified(|bounds| {
             let has_moved = offset > bounds.high_watermark;
             if has_moved {

@@ -124,11 +124,10 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Lets readers see everything below `high_watermark`: it is durable and written.
+    /// As [`Logs::publish`].
+    #[cfg(test)]
     pub(crate) fn publish(&mut self, partition: TopicPartition, high_watermark: Offset) {
-        let Some(written) = self.partitions.get(&partition) else { return };
-        assert!(high_watermark <= written.next_offset, "published beyond what is written");
-        written.log.set_high_watermark(high_watermark);
+        self.logs.publish(partition, high_watermark);
     }
 
     /// Hides everything below `offset`, which the journal has made durable, and drops the segments that lie below.
@@ -194,6 +193,7 @@ impl LogWriter {
     }
 
     /// Makes all that was called so far durable, on this thread.
+    #[cfg(test)]
     pub(crate) fn sync(&mut self, lsn: Lsn) -> Result<(), LogError> {
         self.begin_checkpoint(lsn).run()
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::log::timestamps::TimestampOffset;
 
 const BATCHES: i64 = 3000;
 

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::log::timestamps::TimestampOffset;
 
 #[derive(Clone, Debug)]
 enum Op {

@@ -262,3 +262,11 @@ fn the_files_of_this_machine_hold_what_the_simulated_ones_do() {
     let left: Vec<_> = options.disk.list(&dir).unwrap().into_iter().map(|entry| entry.name).collect();
     assert_eq!(left, ["segments.0", "segments.1"]);
 }
+
+#[test]
+#[should_panic(expected = "published 3, but the log ends at 2")]
+fn what_is_not_written_is_never_published() {
+    let mut bench = Bench::new();
+    bench.append(partition(0), &batch(0, &[1, 2], 1));
+    bench.writer.publish(partition(0), Offset(3));
+}
