@@ -77,6 +77,34 @@ fn an_initial_delay_that_ends_in_an_empty_group_does_nothing() {
 }
 
 #[test]
+fn an_initial_delay_that_runs_is_not_started_anew() {
+    check(
+        "config streams.initial.rebalance.delay.ms=1000
+         topic in 2
+         J A pA
+         wait 600
+         L A
+         # seen with Kafka 4.4.0: the delay that A's join began counts for B too
+         J B pB
+         wait 400
+         H B 3",
+        expect![[r#"
+            J A pA
+              1; A{} S{} W{}; st[5 "Assignment delayed due to the configured initial rebalance delay."]; eie 0 []
+            wait 600
+            L A
+              -1; -
+            J B pB
+              3; A{} S{} W{}; st[5 "Assignment delayed due to the configured initial rebalance delay."]; eie 0 []
+            wait 400
+              initial delay ends
+            H B 3
+              4; A{0:[0,1]} S{} W{}
+        "#]],
+    );
+}
+
+#[test]
 fn a_restart_ends_the_initial_delay() {
     check(
         "config streams.initial.rebalance.delay.ms=1000
