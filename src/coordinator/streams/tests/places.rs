@@ -458,6 +458,25 @@ fn tombstones_and_news_of_what_is_not_there_do_nothing() {
 }
 
 #[test]
+fn an_instance_id_is_the_last_ones_that_took_it() {
+    let mut script = Script::new();
+    script.command("topic in 1");
+    script.command("J A pA instance=i1");
+    let group = GroupId::from("g");
+    let metadata = |script: &Script| {
+        let GroupKind::Streams(streams) = &script.harness.coordinator.groups[&group].kind else {
+            panic!("a streams group")
+        };
+        streams.members["A"].clone()
+    };
+    let (taken, member) = (Some(metadata(&script)), MemberId::from("B"));
+    script.harness.write(&Record::StreamsGroupMemberMetadata { group: group.clone(), member, value: taken });
+    let gone = MemberId::from("A");
+    script.harness.write(&Record::StreamsGroupMemberMetadata { group: group.clone(), member: gone, value: None });
+    assert!(script.command("H X 2 instance=i1").contains("was fenced by member B"));
+}
+
+#[test]
 fn all_records_gone_one_by_one_is_a_group_gone() {
     let mut script = Script::new();
     script.command("topic in 1");

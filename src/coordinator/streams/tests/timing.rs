@@ -105,6 +105,15 @@ fn an_initial_delay_that_runs_is_not_started_anew() {
 }
 
 #[test]
+fn without_an_assignment_interval_even_a_clock_that_goes_back_delays_nothing() {
+    let mut script = Script::new();
+    script.command("topic in 2");
+    script.command("J A pA");
+    script.harness.env.now = script.harness.env.now.plus_ms(-5000);
+    assert_eq!(script.command("J B pB"), "J B pB\n  3; A{} S{} W{}; eie 0 []\n");
+}
+
+#[test]
 fn a_restart_ends_the_initial_delay() {
     check(
         "config streams.initial.rebalance.delay.ms=1000
