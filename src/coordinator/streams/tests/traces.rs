@@ -1,5 +1,5 @@
-//! The traces T1 to T15 (but for T11, which is in [`super::offsets`]) of the reference (`streams-traces.md`), as observed with Kafka 4.4.0. Where ours differs on
-//! purpose a comment says so.
+//! The traces T1 to T15 of the reference (`streams-traces.md`), as observed with Kafka 4.4.0; T11 is in
+//! [`super::offsets`]. Where ours differs on purpose a comment says so.
 
 use expect_test::expect;
 
