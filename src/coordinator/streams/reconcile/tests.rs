@@ -124,6 +124,7 @@ fn a_member_gives_up_tasks_before_another_gets_them() {
     group.join("A", "pA");
     group.target(2, &[("A", "a0 a1 a2 a3")]);
     assert_eq!(group.heartbeat("A", ""), "Stable 2 (0): a0@2 a1@2 a2@2 a3@2");
+    assert_eq!(group.heartbeat("A", "a0"), "Stable 2 (0): a0@2 a1@2 a2@2 a3@2");
 
     group.join("B", "pB");
     group.target(3, &[("A", "a0 a1"), ("B", "a2 a3")]);
