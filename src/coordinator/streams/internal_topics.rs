@@ -41,12 +41,10 @@ impl Creations {
         Some(Effect::CreateInternalTopics { group: group_id.clone(), topics })
     }
 
-    /// What a status adds about missing topics that could not be created; "" if there is nothing to add.
-    pub(super) fn failures(&self, missing: &[InternalTopic], now: TimestampMs) -> String {
-        let of_topic = |topic: &InternalTopic| {
-            let failure = self.failed.get(&topic.name).filter(|failure| failure.expires > now)?;
-            Some((topic.name.clone(), failure))
-        };
+    /// What a status adds about missing topics that could not be created; "" if there is nothing to add. Failures that
+    /// are over were forgotten when the topics were asked for.
+    pub(super) fn failures(&self, missing: &[InternalTopic]) -> String {
+        let of_topic = |topic: &InternalTopic| Some((topic.name.clone(), self.failed.get(&topic.name)?));
         let failures: BTreeMap<TopicName, &Failure> = missing.iter().filter_map(of_topic).collect();
         if failures.is_empty() {
             return String::new();

@@ -41,7 +41,7 @@ pub(super) fn compose(
     config: &GroupConfig,
     asked: &Asked<StreamsGroupHeartbeatRequest>,
 ) -> StreamsGroupHeartbeatResponse {
-    let mut statuses = statuses(plan, soft, env);
+    let mut statuses = statuses(plan, soft);
     if asked.version >= FIRST_VERSION_WITH_TAGS_STATUS {
         statuses.extend(missing_tags(plan, config));
     }
@@ -84,7 +84,7 @@ fn differs_from_assigned(plan: &Plan<'_>, owned: &Tasks) -> bool {
 }
 
 /// Everything that stands between the member and all it could have, in Kafka's order.
-fn statuses(plan: &Plan<'_>, soft: Option<&SoftGroup>, env: &Env) -> Vec<response::Status> {
+fn statuses(plan: &Plan<'_>, soft: Option<&SoftGroup>) -> Vec<response::Status> {
     let mut statuses = Vec::new();
     let topology_epoch = plan.metadata().topology_epoch;
     if topology_epoch < plan.topology_epoch {
@@ -102,8 +102,7 @@ fn statuses(plan: &Plan<'_>, soft: Option<&SoftGroup>, env: &Env) -> Vec<respons
         statuses.push(status(Status::AssignmentDelayed, text));
     }
     if let Some(problem) = &plan.configured.problem {
-        let failures =
-            soft.map_or_else(String::new, |soft| soft.creations.failures(&plan.configured.missing_internal, env.now));
+        let failures = soft.map_or_else(String::new, |soft| soft.creations.failures(&plan.configured.missing_internal));
         statuses.push(status(problem.status, &format!("{}{failures}", problem.detail)));
     }
     if let Some(member_id) = soft.and_then(|soft| soft.shutdown_requested_by.as_ref()) {

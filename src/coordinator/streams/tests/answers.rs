@@ -61,6 +61,36 @@ fn a_lost_answer_that_gave_tasks_is_told_again_when_the_member_says_what_it_owns
 }
 
 #[test]
+fn a_member_that_owns_other_copies_than_its_own_is_told() {
+    check(
+        "config streams.num.standby.replicas=1
+         topology 0: source=in changelog=cl
+         topic in 2
+         topic cl 2
+         J A pA
+         J B pB
+         H A 2 own=0:0
+         H A 3 own=0:0
+         H A 3 own=0:0 standby=0:1
+         H A 3 own=0:0 standby=0:1 warmup=0:1",
+        expect![[r#"
+            J A pA
+              2; A{0:[0,1]} S{} W{}; eie 0 []
+            J B pB
+              3; A{} S{0:[0]} W{}; eie 0 []
+            H A 2 own=0:0
+              3; A{0:[0]} S{0:[1]} W{}
+            H A 3 own=0:0
+              3; A{0:[0]} S{0:[1]} W{}
+            H A 3 own=0:0 standby=0:1
+              3; -
+            H A 3 own=0:0 standby=0:1 warmup=0:1
+              3; A{0:[0]} S{0:[1]} W{}
+        "#]],
+    );
+}
+
+#[test]
 fn a_member_that_starts_over_skips_the_revocation_it_owed() {
     check_records(
         "topic in 4

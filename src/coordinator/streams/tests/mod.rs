@@ -10,6 +10,7 @@
 mod answers;
 mod endpoints;
 mod histories;
+mod offsets;
 mod places;
 mod records;
 mod script;

@@ -238,7 +238,7 @@ impl Script {
         self.records(&turn.records);
     }
 
-    fn streams_group(&self) -> &crate::coordinator::streams::StreamsGroup {
+    pub(super) fn streams_group(&self) -> &crate::coordinator::streams::StreamsGroup {
         match &self.harness.coordinator.groups[&GroupId::from(self.group.as_str())].kind {
             GroupKind::Streams(group) => group,
             GroupKind::Simple => panic!("a simple group"),

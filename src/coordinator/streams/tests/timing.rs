@@ -77,6 +77,43 @@ fn an_initial_delay_that_ends_in_an_empty_group_does_nothing() {
 }
 
 #[test]
+fn an_initial_delay_that_runs_is_not_started_anew() {
+    check(
+        "config streams.initial.rebalance.delay.ms=1000
+         topic in 2
+         J A pA
+         wait 600
+         L A
+         # seen with Kafka 4.4.0: the delay that A's join began counts for B too
+         J B pB
+         wait 400
+         H B 3",
+        expect![[r#"
+            J A pA
+              1; A{} S{} W{}; st[5 "Assignment delayed due to the configured initial rebalance delay."]; eie 0 []
+            wait 600
+            L A
+              -1; -
+            J B pB
+              3; A{} S{} W{}; st[5 "Assignment delayed due to the configured initial rebalance delay."]; eie 0 []
+            wait 400
+              initial delay ends
+            H B 3
+              4; A{0:[0,1]} S{} W{}
+        "#]],
+    );
+}
+
+#[test]
+fn without_an_assignment_interval_even_a_clock_that_goes_back_delays_nothing() {
+    let mut script = Script::new();
+    script.command("topic in 2");
+    script.command("J A pA");
+    script.harness.env.now = script.harness.env.now.plus_ms(-5000);
+    assert_eq!(script.command("J B pB"), "J B pB\n  3; A{} S{} W{}; eie 0 []\n");
+}
+
+#[test]
 fn a_restart_ends_the_initial_delay() {
     check(
         "config streams.initial.rebalance.delay.ms=1000

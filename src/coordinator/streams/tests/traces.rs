@@ -1,10 +1,9 @@
-//! The traces T1 to T15 of the reference (`streams-traces.md`), as observed with Kafka 4.4.0. Where ours differs on
-//! purpose a comment says so.
+//! The traces T1 to T15 of the reference (`streams-traces.md`), as observed with Kafka 4.4.0; T11 is in
+//! [`super::offsets`]. Where ours differs on purpose a comment says so.
 
 use expect_test::expect;
 
-use super::{Script, check};
-use crate::config::Config;
+use super::check;
 
 #[test]
 fn t1_missing_source_topic_then_created_then_a_lost_answer() {
@@ -426,104 +425,6 @@ fn t10_standbys_with_two_members_of_one_process() {
               5; -
             H B1 5
               5; A{0:[3]} S{0:[0,1,2]} W{}
-        "#]],
-    );
-}
-
-#[test]
-fn t11_offsets() {
-    check(
-        "topic in 3
-         J m1 p1
-         J m2 p2
-         H m1 2
-         H m1 2 own=0:0,1
-         H m2 3
-         # m1 kept tasks 0 and 1 since epoch 2 and is now at 3
-         commit m1 3 in:0
-         commit m1 2 in:0
-         commit m1 2 in:2
-         commit m1 3 in:2
-         commit m1 4 in:0
-         commit m1 1 in:0
-         commit m1 2 in:0 in:2
-         commit mx 3 in:0
-         commit - -1 in:0
-         commit - -1 txn in:0
-         commit m1 3 v=8 in:0
-         commit m1 2 v=5 txn in:2
-         commit m1 2 v=6 txn in:2
-         fetch m1 3
-         fetch null -1
-         fetch m1 2
-         fetch mx 3
-         fetch - -1
-         # Kafka answers UNKNOWN_SERVER_ERROR
-         fetch null 3
-         L m1
-         L m2
-         commit - -1 in:0
-         commit abc -1 in:0
-         commit abc 5 in:0",
-        expect![[r#"
-            J m1 p1
-              2; A{0:[0,1,2]} S{} W{}; eie 0 []
-            J m2 p2
-              3; A{} S{} W{}; eie 0 []
-            H m1 2
-              2; A{0:[0,1]} S{} W{}
-            H m1 2 own=0:0,1
-              3; -
-            H m2 3
-              3; A{0:[2]} S{} W{}
-            commit m1 3 in:0
-              NONE
-            commit m1 2 in:0
-              NONE
-            commit m1 2 in:2
-              STALE_MEMBER_EPOCH
-            commit m1 3 in:2
-              NONE
-            commit m1 4 in:0
-              STALE_MEMBER_EPOCH
-            commit m1 1 in:0
-              STALE_MEMBER_EPOCH
-            commit m1 2 in:0 in:2
-              STALE_MEMBER_EPOCH
-            commit mx 3 in:0
-              UNKNOWN_MEMBER_ID
-            commit - -1 in:0
-              UNKNOWN_MEMBER_ID
-            commit - -1 txn in:0
-              NONE
-            commit m1 3 v=8 in:0
-              UNSUPPORTED_VERSION
-            commit m1 2 v=5 txn in:2
-              ILLEGAL_GENERATION
-            commit m1 2 v=6 txn in:2
-              STALE_MEMBER_EPOCH
-            fetch m1 3
-              NONE
-            fetch null -1
-              NONE
-            fetch m1 2
-              STALE_MEMBER_EPOCH
-            fetch mx 3
-              UNKNOWN_MEMBER_ID
-            fetch - -1
-              UNKNOWN_MEMBER_ID
-            fetch null 3
-              UNKNOWN_MEMBER_ID
-            L m1
-              -1; -
-            L m2
-              -1; -
-            commit - -1 in:0
-              NONE
-            commit abc -1 in:0
-              NONE
-            commit abc 5 in:0
-              UNKNOWN_MEMBER_ID
         "#]],
     );
 }

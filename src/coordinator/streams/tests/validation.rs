@@ -338,6 +338,7 @@ fn d1_to_d5_epochs_fence() {
          H A 2 own
          H A 2 own=0:0,1,2
          H A 2 standby=0:0
+         H A 2 own=0:0,1 warmup=0:0
          H A 1 own=0:0,1
          # a member that starts over is let in at any epoch
          J A pA
@@ -365,6 +366,8 @@ fn d1_to_d5_epochs_fence() {
             H A 2 own=0:0,1,2
               FENCED_MEMBER_EPOCH The streams group member has a smaller member epoch (2) than the one known by the group coordinator (3). The member must abandon all its partitions and rejoin.
             H A 2 standby=0:0
+              FENCED_MEMBER_EPOCH The streams group member has a smaller member epoch (2) than the one known by the group coordinator (3). The member must abandon all its partitions and rejoin.
+            H A 2 own=0:0,1 warmup=0:0
               FENCED_MEMBER_EPOCH The streams group member has a smaller member epoch (2) than the one known by the group coordinator (3). The member must abandon all its partitions and rejoin.
             H A 1 own=0:0,1
               FENCED_MEMBER_EPOCH The streams group member has a smaller member epoch (1) than the one known by the group coordinator (3). The member must abandon all its partitions and rejoin.
