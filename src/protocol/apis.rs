@@ -235,6 +235,7 @@ apis! {
     IncrementalAlterConfigs = 44, 0..=1, advertised from 0, IncrementalAlterConfigsRequest -> IncrementalAlterConfigsResponse;
     OffsetDelete = 47, 0..=0, advertised from 0, OffsetDeleteRequest -> OffsetDeleteResponse;
     DescribeCluster = 60, 0..=2, advertised from 0, DescribeClusterRequest -> DescribeClusterResponse;
+    ListConfigResources = 74, 0..=1, advertised from 0, ListConfigResourcesRequest -> ListConfigResourcesResponse;
     DescribeTopicPartitions = 75, 0..=0, advertised from 0, DescribeTopicPartitionsRequest -> DescribeTopicPartitionsResponse;
     StreamsGroupHeartbeat = 88, 0..=1, advertised from 0, StreamsGroupHeartbeatRequest -> StreamsGroupHeartbeatResponse;
     StreamsGroupDescribe = 89, 0..=1, advertised from 0, StreamsGroupDescribeRequest -> StreamsGroupDescribeResponse;

@@ -8,8 +8,9 @@ mod groups;
 mod topics;
 
 use super::messages::{
-    ApiVersionsResponse, DescribeClusterResponse, InitProducerIdResponse, ListGroupsResponse, OffsetDeleteResponse,
-    SaslAuthenticateResponse, SaslHandshakeResponse, StreamsGroupHeartbeatResponse,
+    ApiVersionsResponse, DescribeClusterResponse, InitProducerIdResponse, ListConfigResourcesResponse,
+    ListGroupsResponse, OffsetDeleteResponse, SaslAuthenticateResponse, SaslHandshakeResponse,
+    StreamsGroupHeartbeatResponse,
 };
 use super::{Request, Response, message};
 use crate::types::ErrorCode;
@@ -40,6 +41,7 @@ pub fn error_response(request: &Request, version: i16, error: ErrorCode) -> Resp
         Request::ListGroups(_) => message!(ListGroupsResponse { error_code: code }).into(),
         Request::OffsetDelete(_) => message!(OffsetDeleteResponse { error_code: code }).into(),
         Request::StreamsGroupHeartbeat(_) => message!(StreamsGroupHeartbeatResponse { error_code: code }).into(),
+        Request::ListConfigResources(_) => message!(ListConfigResourcesResponse { error_code: code }).into(),
         Request::DescribeCluster(_) => message!(DescribeClusterResponse { error_code: code }).into(),
         Request::ApiVersions(_) => message!(ApiVersionsResponse { error_code: code }).into(),
         Request::SaslHandshake(_) => message!(SaslHandshakeResponse { error_code: code }).into(),
@@ -64,6 +66,7 @@ pub fn top_level_error(response: &Response) -> i16 {
         Response::ApiVersions(response) => response.error_code,
         Response::InitProducerId(response) => response.error_code,
         Response::OffsetDelete(response) => response.error_code,
+        Response::ListConfigResources(response) => response.error_code,
         Response::DescribeCluster(response) => response.error_code,
         Response::StreamsGroupHeartbeat(response) => response.error_code,
         Response::Produce(_)

@@ -8,12 +8,12 @@ use super::messages::{
     ApiVersionsRequest, CreatePartitionsRequest, CreateTopicsRequest, DeleteGroupsRequest, DeleteRecordsRequest,
     DeleteTopicsRequest, DescribeClusterRequest, DescribeConfigsRequest, DescribeGroupsRequest,
     DescribeTopicPartitionsRequest, FetchRequest, FindCoordinatorRequest, IncrementalAlterConfigsRequest,
-    InitProducerIdRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest, OffsetCommitRequest,
-    OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest, ProduceRequest, SaslAuthenticateRequest,
-    SaslHandshakeRequest, StreamsGroupDescribeRequest, StreamsGroupHeartbeatRequest, create_partitions_request,
-    create_topics_request, delete_records_request, delete_topics_request, describe_configs_request,
-    describe_topic_partitions_request, fetch_request, incremental_alter_configs_request, list_offsets_request,
-    metadata_request, offset_commit_request, offset_delete_request, offset_fetch_request,
+    InitProducerIdRequest, ListConfigResourcesRequest, ListGroupsRequest, ListOffsetsRequest, MetadataRequest,
+    OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest, ProduceRequest,
+    SaslAuthenticateRequest, SaslHandshakeRequest, StreamsGroupDescribeRequest, StreamsGroupHeartbeatRequest,
+    create_partitions_request, create_topics_request, delete_records_request, delete_topics_request,
+    describe_configs_request, describe_topic_partitions_request, fetch_request, incremental_alter_configs_request,
+    list_offsets_request, metadata_request, offset_commit_request, offset_delete_request, offset_fetch_request,
     offset_for_leader_epoch_request, produce_request, streams_group_heartbeat_request,
 };
 use super::{StrBytes, message};
@@ -59,6 +59,7 @@ pub(crate) fn request(api: ApiKey, version: i16) -> Request {
         ApiKey::IncrementalAlterConfigs => incremental_alter_configs().into(),
         ApiKey::OffsetDelete => offset_delete().into(),
         ApiKey::DescribeCluster => DescribeClusterRequest::default().into(),
+        ApiKey::ListConfigResources => ListConfigResourcesRequest::default().into(),
         ApiKey::DescribeTopicPartitions => describe_topic_partitions().into(),
         ApiKey::StreamsGroupHeartbeat => streams_group_heartbeat().into(),
         ApiKey::StreamsGroupDescribe => {

@@ -58,6 +58,7 @@ pub(super) const fn needs_slot(api: ApiKey) -> bool {
         | ApiKey::DescribeConfigs
         | ApiKey::DescribeCluster
         | ApiKey::DescribeTopicPartitions
+        | ApiKey::ListConfigResources
         | ApiKey::Fetch
         | ApiKey::ListOffsets
         | ApiKey::OffsetForLeaderEpoch => false,
@@ -73,6 +74,7 @@ pub(super) fn start(context: &Context, request: Request) -> Work {
         Request::SaslHandshake(_) => Work::answer(sasl::handshake()),
         Request::SaslAuthenticate(_) => Work::answer(sasl::authenticate()),
         Request::DescribeConfigs(request) => Work::answer(catalog::describe_configs(context, &request)),
+        Request::ListConfigResources(request) => Work::answer(catalog::list_config_resources(context, &request)),
         Request::DescribeCluster(request) => Work::answer(catalog::describe_cluster(context, &request)),
         Request::DescribeTopicPartitions(request) => {
             Work::answer(catalog::describe_topic_partitions(context, &request))

@@ -3,7 +3,8 @@
 use crate::catalog;
 use crate::protocol::messages::{
     DescribeClusterRequest, DescribeClusterResponse, DescribeConfigsRequest, DescribeConfigsResponse,
-    DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse, ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
 };
 use crate::server::context::Context;
 
@@ -13,6 +14,13 @@ pub(in crate::server) fn describe_configs(
 ) -> DescribeConfigsResponse {
     let handle = context.handle();
     catalog::describe_configs(&handle.image(), handle.config(), request, context.version)
+}
+
+pub(in crate::server) fn list_config_resources(
+    context: &Context,
+    request: &ListConfigResourcesRequest,
+) -> ListConfigResourcesResponse {
+    catalog::list_config_resources(&context.handle().image(), request, context.version)
 }
 
 pub(in crate::server) fn describe_cluster(
