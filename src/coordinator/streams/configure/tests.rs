@@ -1,3 +1,5 @@
+//! Topologies against topics: partition counts, problems, and what is to be created.
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Single steps of a member towards its target, and what must hold over many.
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

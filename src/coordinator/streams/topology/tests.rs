@@ -1,3 +1,5 @@
+//! What of a topology is refused from the message alone, and how it is stored.
+
 use super::*;
 use crate::protocol::{StrBytes, message};
 

@@ -1,3 +1,5 @@
+//! The sticky assignor against recorded answers of Kafka, and what must hold of any assignment.
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
