@@ -1,12 +1,36 @@
 //! The journal: what makes an answer true after a crash. One frame a round, one fsync.
+//!
+//! [`frame`] has the bytes of a frame, [`file`] the folder, [`recovery`] the reading back. The format is described
+//! byte by byte in `migrations/README.md`. No threads here: the committer owns a [`Journal`] and calls it.
+//!
+//! After a torn end was cut off, the next round begins a new file: nothing that an earlier process left behind, on disk
+//! or in the system's memory, mixes with what this one writes.
 
+mod error;
+mod file;
+mod frame;
+mod recovery;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+pub(crate) use error::JournalError;
+pub(crate) use recovery::{Cut, Recovered};
+
+use file::{Folder, JournalFile};
+use frame::{Builder, Header};
+use recovery::Recovery;
+
 use crate::disk::Disk;
 use crate::types::{Lsn, TopicPartition};
+
+/// Where a large round is split: a frame holds more only if one entry alone does.
+const FRAME_BYTES: usize = 16 << 20;
 
 /// One change in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,4 +63,181 @@ pub(crate) struct Options {
     pub(crate) dir: PathBuf,
     /// A file is full at this size.
     pub(crate) file_bytes: u64,
+}
+
+/// An open journal.
+pub(crate) struct Journal {
+    folder: Folder,
+    /// In order; the last one is written to if `writable`.
+    files: VecDeque<JournalFile>,
+    writable: bool,
+    frame_bytes: usize,
+    round: u64,
+    last: Lsn,
+    synced: Lsn,
+    poisoned: bool,
+}
+
+impl Journal {
+    /// Opens the journal of a store whose checkpoint is `checkpoint`, and shows each entry above it, in order, one
+    /// frame in memory at a time. When it returns, all that was shown is durable.
+    ///
+    /// A torn end is cut off. Damage is an error, and then nothing on disk has been changed; the same if `visit`
+    /// refuses an entry.
+    pub(crate) fn open(
+        options: &Options,
+        checkpoint: Lsn,
+        visit: &mut dyn FnMut(Entry) -> Result<(), JournalError>,
+    ) -> Result<(Self, Recovered), JournalError> {
+        let (folder, files) = Folder::open(options)?;
+        if files.is_empty() && checkpoint > Lsn(0) {
+            let empty_file = file::live_name(1);
+            return Err(JournalError::Missing { dir: options.dir.clone(), checkpoint, empty_file });
+        }
+        let mut recovery = Recovery::scan(files)?;
+        let recovered = recovery.replay(checkpoint, visit)?;
+        folder.settle()?;
+        recovery.settle()?;
+        let round = recovery.round();
+        let last = recovered.last;
+        let writable = recovered.cut.is_none() && !recovery.files.is_empty();
+        let journal = Self {
+            folder,
+            files: recovery.files.into(),
+            writable,
+            frame_bytes: FRAME_BYTES,
+            round,
+            last,
+            synced: last,
+            poisoned: false,
+        };
+        Ok((journal, recovered))
+    }
+
+    /// Writes a round. Durable only after [`Journal::sync`]. After an error every later call fails.
+    pub(crate) fn write(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+        self.or_poison(|journal| journal.write_frames(entries))
+    }
+
+    /// Makes durable what was written. After an error every later call fails.
+    pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
+        self.or_poison(Self::sync_file)
+    }
+
+    /// Writes a round and makes it durable.
+    pub(crate) fn write_round(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+        self.write(entries)?;
+        self.sync()
+    }
+
+    /// Gives up files whose entries are all at or below `through`, which a durable checkpoint covers. The newest file
+    /// always stays.
+    pub(crate) fn recycle(&mut self, through: Lsn) -> Result<(), JournalError> {
+        self.or_poison(|journal| {
+            while journal.files.len() > 1 && journal.files.front().is_some_and(|file| file.last <= through) {
+                let Some(file) = journal.files.pop_front() else { break };
+                journal.folder.retire(file)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// How many bytes of frames lie in the files: what a restart reads at most.
+    pub(crate) fn live_bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.used).sum()
+    }
+
+    /// The last entry written, durable or not.
+    pub(crate) fn last_lsn(&self) -> Lsn {
+        self.last
+    }
+
+    /// The last entry known to be durable.
+    pub(crate) fn synced_lsn(&self) -> Lsn {
+        self.synced
+    }
+
+    fn or_poison<T>(&mut self, call: impl FnOnce(&mut Self) -> Result<T, JournalError>) -> Result<T, JournalError> {
+        if self.poisoned {
+            return Err(JournalError::Poisoned);
+        }
+        let outcome = call(self);
+        self.poisoned = outcome.is_err();
+        outcome
+    }
+
+    fn sync_file(&mut self) -> Result<(), JournalError> {
+        if self.synced < self.last
+            && let Some(file) = self.files.back()
+        {
+            file.sync()?;
+            self.synced = self.last;
+        }
+        Ok(())
+    }
+
+    fn write_frames(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+        let mut last = self.last;
+        for entry in entries {
+            let bytes = frame::entry_bytes(entry);
+            if bytes > frame::MAX_ENTRY_BYTES {
+                return Err(JournalError::TooLarge { lsn: entry.lsn, bytes, max: frame::MAX_ENTRY_BYTES });
+            }
+            if entry.lsn != last.next() {
+                return Err(JournalError::OutOfOrder { last, got: entry.lsn });
+            }
+            last = entry.lsn;
+        }
+        self.round += 1;
+        let mut rest = entries;
+        while !rest.is_empty() {
+            let (count, payload_bytes) = self.fill_frame(rest);
+            let (now, later) = rest.split_at(count);
+            self.write_frame(now, payload_bytes)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// How many of the entries go into the next frame, at least one, and how many bytes they take.
+    fn fill_frame(&self, entries: &[Entry]) -> (usize, usize) {
+        let (mut count, mut payload_bytes) = (0, 0);
+        for entry in entries {
+            let more = frame::entry_bytes(entry);
+            if count > 0 && payload_bytes + more > self.frame_bytes {
+                break;
+            }
+            count += 1;
+            payload_bytes += more;
+        }
+        (count, payload_bytes)
+    }
+
+    fn write_frame(&mut self, entries: &[Entry], payload_bytes: usize) -> Result<(), JournalError> {
+        let [first, ..] = entries else { return Ok(()) };
+        let frame_bytes = u64::try_from(frame::frame_bytes(payload_bytes)).unwrap_or(u64::MAX);
+        let used = self.files.back().map_or(0, |file| file.used);
+        if !self.writable || (used > 0 && !self.folder.has_room(used.saturating_add(frame_bytes))) {
+            // At most one file has anything that is not durable, so one sync is enough.
+            self.sync_file()?;
+            self.files.push_back(self.folder.begin()?);
+            self.writable = true;
+        }
+        let Some(file) = self.files.back_mut() else { return Ok(()) };
+        let header = Header {
+            generation: file.sequence,
+            round: self.round,
+            first: first.lsn,
+            last: first.lsn,
+            synced_through: self.synced,
+            payload_bytes: 0,
+        };
+        let mut builder = Builder::new(header, payload_bytes);
+        entries.iter().for_each(|entry| builder.add(entry));
+        file.write(&builder.finish(), file.used)?;
+        file.used = file.used.saturating_add(frame_bytes);
+        file.last = entries.last().map_or(file.last, |entry| entry.lsn);
+        self.last = file.last;
+        Ok(())
+    }
 }
