@@ -62,8 +62,7 @@ pub(super) struct Folder {
     next_sequence: u64,
 }
 
-/// The name of the file of this sequence number.
-pub(super) fn live_name(sequence: u64) -> String {
+fn live_name(sequence: u64) -> String {
     format!("{sequence:020}{LIVE}")
 }
 
@@ -102,6 +101,11 @@ impl Folder {
         let path = self.dir.join(live_name(sequence));
         let file = self.disk.open(&path, how).map_err(JournalError::io("open", &path))?;
         Ok(JournalFile { sequence, path, file, last: Lsn(0), used: 0 })
+    }
+
+    /// The name that the next file gets.
+    pub(super) fn next_name(&self) -> String {
+        live_name(self.next_sequence)
     }
 
     /// Makes sure that the folder is there and its names are durable.
@@ -152,8 +156,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether a frame that ends here still belongs into the file.
-    pub(super) fn has_room(&self, end: u64) -> bool {
-        end <= self.file_bytes
+    /// Whether another frame belongs into a file; an empty file takes any.
+    pub(super) fn has_room(&self, used: u64, frame_bytes: u64) -> bool {
+        used == 0 || used.saturating_add(frame_bytes) <= self.file_bytes
     }
 }

@@ -2,9 +2,6 @@
 //!
 //! [`frame`] has the bytes of a frame, [`file`] the folder, [`recovery`] the reading back. The format is described
 //! byte by byte in `migrations/README.md`. No threads here: the committer owns a [`Journal`] and calls it.
-//!
-//! After a torn end was cut off, the next round begins a new file: nothing that an earlier process left behind, on disk
-//! or in the system's memory, mixes with what this one writes.
 
 mod error;
 mod file;
@@ -68,9 +65,8 @@ pub(crate) struct Options {
 /// An open journal.
 pub(crate) struct Journal {
     folder: Folder,
-    /// In order; the last one is written to if `writable`.
+    /// In order; the last one is written to.
     files: VecDeque<JournalFile>,
-    writable: bool,
     frame_bytes: usize,
     round: u64,
     last: Lsn,
@@ -91,7 +87,7 @@ impl Journal {
     ) -> Result<(Self, Recovered), JournalError> {
         let (folder, files) = Folder::open(options)?;
         if files.is_empty() && checkpoint > Lsn(0) {
-            let empty_file = file::live_name(1);
+            let empty_file = folder.next_name();
             return Err(JournalError::Missing { dir: options.dir.clone(), checkpoint, empty_file });
         }
         let mut recovery = Recovery::scan(files)?;
@@ -100,11 +96,9 @@ impl Journal {
         recovery.settle()?;
         let round = recovery.round();
         let last = recovered.last;
-        let writable = recovered.cut.is_none() && !recovery.files.is_empty();
         let journal = Self {
             folder,
             files: recovery.files.into(),
-            writable,
             frame_bytes: FRAME_BYTES,
             round,
             last,
@@ -216,12 +210,11 @@ impl Journal {
     fn write_frame(&mut self, entries: &[Entry], payload_bytes: usize) -> Result<(), JournalError> {
         let [first, ..] = entries else { return Ok(()) };
         let frame_bytes = u64::try_from(frame::frame_bytes(payload_bytes)).unwrap_or(u64::MAX);
-        let used = self.files.back().map_or(0, |file| file.used);
-        if !self.writable || (used > 0 && !self.folder.has_room(used.saturating_add(frame_bytes))) {
-            // At most one file has anything that is not durable, so one sync is enough.
+        let has_room = |file: &JournalFile| self.folder.has_room(file.used, frame_bytes);
+        if !self.files.back().is_some_and(has_room) {
+            // So at most one file has anything that is not durable, and one sync ends any round.
             self.sync_file()?;
             self.files.push_back(self.folder.begin()?);
-            self.writable = true;
         }
         let Some(file) = self.files.back_mut() else { return Ok(()) };
         let header = Header {

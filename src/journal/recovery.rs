@@ -115,23 +115,17 @@ impl Recovery {
         Ok(recovered)
     }
 
-    /// A missing file is damage if entries before it are needed, or if those after it begin too late.
+    /// A missing file is damage if entries before it are needed: files are given up oldest first. (If entries in it are
+    /// needed, what comes after it says so: a file's first frame knows that all files before it are synced.)
     fn check_sequence(&self, checkpoint: Lsn) -> Result<(), JournalError> {
-        for (index, file) in self.files.iter().enumerate() {
-            let before = index.checked_sub(1).and_then(|before| self.files.get(before));
-            if before.is_some_and(|before| before.sequence.checked_add(1) == Some(file.sequence)) {
-                continue;
-            }
-            let needed = self.frames.iter().filter(|frame| frame.header.last > checkpoint);
-            for frame in needed {
-                let is_before_gap = frame.file < index;
-                let begins_too_late = frame.header.first > checkpoint.next();
-                let is_first_after_gap = frame.file == index && frame.position == 0;
-                if is_before_gap || (is_first_after_gap && begins_too_late) {
-                    let lsn = if is_before_gap { frame.header.last.next() } else { checkpoint.next() };
-                    let what = "the journal file before it is missing";
-                    return Err(JournalError::Damaged { file: file.path.clone(), offset: 0, lsn, what });
-                }
+        let Some(needed) = self.frames.iter().find(|frame| frame.header.last > checkpoint) else { return Ok(()) };
+        let needed_files = self.files.get(needed.file..).unwrap_or_default();
+        for pair in needed_files.windows(2) {
+            let [before, file] = pair else { continue };
+            if before.sequence.checked_add(1) != Some(file.sequence) {
+                let (file, lsn) = (file.path.clone(), needed.header.first.max(checkpoint.next()));
+                let what = "the journal file before it is missing";
+                return Err(JournalError::Damaged { file, offset: 0, lsn, what });
             }
         }
         Ok(())

@@ -153,6 +153,58 @@ fn the_same_hole_is_damage_once_a_later_frame_says_it_was_synced() {
     assert_eq!(lsns(&entries), [4, 5], "a checkpoint covers the hole");
 }
 
+/// Here no later frame can tell: the file after the missing one is still empty.
+#[test]
+fn a_missing_file_before_an_empty_one_is_damage() {
+    let disk = new_disk();
+    let (mut journal, _, _) = open(&options(&disk, 2 * 4096), 0).unwrap();
+    write(&mut journal, 1..=5);
+    drop(journal);
+    disk.corrupt(&file(3), |bytes| bytes.fill(0)).unwrap();
+    let (_, _, entries) = open(&options(&disk.process_kill(), 2 * 4096), 0).unwrap();
+    assert_eq!(lsns(&entries), [1, 2, 3, 4]);
+    disk.remove_file(&file(2)).unwrap();
+    let error = open(&options(&disk, 2 * 4096), 0).err().unwrap();
+    assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
+    // Where only files that nobody needs are left of the gap, it is none: a removal was lost with the power.
+    open(&options(&disk, 2 * 4096), 4).unwrap();
+}
+
+#[test]
+fn a_spare_file_never_brings_old_frames_back() {
+    let disk = new_disk();
+    let (mut journal, _, _) = open(&options(&disk, 2 * 4096), 0).unwrap();
+    write(&mut journal, 1..=7);
+    journal.recycle(Lsn(4)).unwrap();
+    drop(journal);
+    for sequence in [3, 4] {
+        disk.remove_file(&file(sequence)).unwrap();
+    }
+    let Err(JournalError::Missing { empty_file, .. }) = open(&options(&disk, 2 * 4096), 7) else { panic!() };
+    assert_eq!(empty_file, "00000000000000000003.journal");
+    disk.open(&Path::new(DIR).join(empty_file), crate::disk::Open::CreateNew).unwrap();
+    let (mut journal, _, _) = open(&options(&disk, 2 * 4096), 7).unwrap();
+    write(&mut journal, 8..=10);
+    assert_eq!(names(&disk)[1..], ["00000000000000000003.journal", "00000000000000000004.journal"]);
+    let (_, _, entries) = open(&options(&disk, 2 * 4096), 7).unwrap();
+    assert_eq!(lsns(&entries), [8, 9, 10]);
+}
+
+#[test]
+fn a_frame_that_repeats_earlier_changes_is_damage() {
+    let disk = new_disk();
+    let (mut journal, _, _) = open(&options(&disk, FILE_BYTES), 0).unwrap();
+    write(&mut journal, 1..=3);
+    drop(journal);
+    let header =
+        Header { generation: 1, round: 9, first: Lsn(2), last: Lsn(2), synced_through: Lsn(1), payload_bytes: 0 };
+    let mut builder = Builder::new(header, 0);
+    builder.add(&entry(2, 10));
+    disk.corrupt(&file(1), |bytes| bytes.extend(builder.finish())).unwrap();
+    let error = open(&options(&disk, FILE_BYTES), 0).err().unwrap();
+    assert!(error.to_string().contains("repeats"), "{error}");
+}
+
 #[test]
 fn with_relaxed_durability_only_real_syncs_count_as_promises() {
     let disk = new_disk();
