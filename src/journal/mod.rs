@@ -124,12 +124,17 @@ impl Journal {
         self.sync()
     }
 
-    /// Gives up files whose entries are all at or below `through`, which a durable checkpoint covers. The newest file
-    /// always stays.
+    /// Gives up files whose entries are all at or below `through`, which a durable checkpoint covers. Syncs what was
+    /// written, so that an entry stays behind to be found: a state store that damage has taken back to an earlier
+    /// checkpoint (sled does that without a word) is noticed only because the journal begins too late for it.
     pub(crate) fn recycle(&mut self, through: Lsn) -> Result<(), JournalError> {
         self.or_poison(|journal| {
-            while journal.files.len() > 1 && journal.files.front().is_some_and(|file| file.last <= through) {
-                let Some(file) = journal.files.pop_front() else { break };
+            journal.sync_file()?;
+            while let [first, second, ..] = journal.files.make_contiguous()
+                && first.last <= through
+                && second.last > Lsn(0)
+                && let Some(file) = journal.files.pop_front()
+            {
                 journal.folder.retire(file)?;
             }
             Ok(())
@@ -226,7 +231,9 @@ impl Journal {
             payload_bytes: 0,
         };
         let mut builder = Builder::new(header, payload_bytes);
-        entries.iter().for_each(|entry| builder.add(entry));
+        for entry in entries {
+            builder.add(entry);
+        }
         file.write(&builder.finish(), file.used)?;
         file.used = file.used.saturating_add(frame_bytes);
         file.last = entries.last().map_or(file.last, |entry| entry.lsn);

@@ -36,7 +36,9 @@ impl Change {
     /// A node never has two names afterwards, even if an earlier rename of it was lost.
     fn apply(self, to: &mut BTreeMap<NodeId, Entries>) {
         if let Some((_, node)) = &self.adds {
-            to.values_mut().for_each(|entries| entries.retain(|_, other| other != node));
+            for entries in to.values_mut() {
+                entries.retain(|_, other| other != node);
+            }
         }
         if let Some((dir, name)) = self.removes {
             to.entry(dir).or_default().remove(&name);

@@ -78,18 +78,23 @@ impl World {
         }
     }
 
-    /// The store takes everything up to some entry, durably, which with relaxed durability may be ahead of the journal.
+    /// The store takes everything up to some entry, durably, which with relaxed durability may be ahead of the journal;
+    /// and now and then the process stops before it recycles.
     fn take_checkpoint(&mut self) {
         if self.failed {
             return;
         }
-        self.checkpoint = if self.rng.below(3) == 0 {
-            self.written.len() as u64
-        } else {
-            self.checkpoint + self.rng.below(self.promised.saturating_sub(self.checkpoint) + 1)
-        };
+        if self.rng.below(3) == 0 {
+            self.checkpoint = self.written.len() as u64;
+            return;
+        }
+        self.checkpoint += self.rng.below(self.promised.saturating_sub(self.checkpoint) + 1);
         let through = Lsn(self.checkpoint);
-        self.failed |= self.journal().recycle(through).is_err();
+        if self.journal().recycle(through).is_ok() {
+            self.promised = self.written.len() as u64;
+        } else {
+            self.failed = true;
+        }
     }
 
     fn lose_process(&mut self) {
@@ -177,7 +182,11 @@ impl World {
         if self.failed {
             assert!(matches!(self.journal().write(&[]), Err(JournalError::Poisoned)));
             assert!(matches!(self.journal().sync(), Err(JournalError::Poisoned)));
-            if self.rng.below(2) == 0 { self.lose_process() } else { self.lose_power() }
+            if self.rng.below(2) == 0 {
+                self.lose_process();
+            } else {
+                self.lose_power();
+            }
             self.reopen(counts, false);
         }
     }
