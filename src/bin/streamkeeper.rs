@@ -1,1 +1,7 @@
-fn main() {}
+//! The `streamkeeper` program: a few lines over the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    streamkeeper::cli::main()
+}

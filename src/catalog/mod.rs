@@ -1,9 +1,28 @@
 //! The catalogue: topics and dynamic configs. A core (see [`crate::machine`]) that publishes an [`Image`].
+//!
+//! Answers to Kafka's `ReplicationControlManager` and `ConfigurationControlManager`. One request is one decision and so
+//! one journal entry; within it each topic and each resource succeeds or fails by itself. What only reads lies beside
+//! the core, as functions of an image that is durable already: [`describe_configs`], [`metadata`],
+//! [`describe_topic_partitions`], [`describe_cluster`], [`list_config_resources`].
 
+mod alter;
+mod alter_broker;
+mod create;
+mod delete;
+mod describe;
+mod error;
+mod metadata;
+mod names;
+mod partitions;
 mod records;
+mod replay;
 
 use std::sync::Arc;
 
+pub(crate) use describe::{describe_configs, list_config_resources};
+pub(crate) use error::CatalogError;
+pub(crate) use metadata::{describe_cluster, describe_topic_partitions, metadata};
+pub(crate) use names::is_internal;
 pub(crate) use records::{ConfigValue, Record, TopicValue};
 
 use crate::machine::{Asked, Core, Decision, Env, ReplyTo};
@@ -11,12 +30,25 @@ use crate::protocol::Response;
 use crate::protocol::messages::{
     CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest, IncrementalAlterConfigsRequest,
 };
-use crate::types::{GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
+use crate::types::{ClusterId, GroupId, Image, Lsn, TimestampMs, TopicId, TopicName};
+
+/// How many partitions one request may create, as in Kafka.
+const PARTITIONS_PER_REQUEST_MAX: i64 = 10_000;
+
+/// How many topics or resources one request may name, so that a turn of the server stays short.
+const ITEMS_PER_REQUEST_MAX: usize = 10_000;
+
+/// How many bytes the records of one decision may have; a journal entry must hold them.
+const DECISION_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How long a config value and the name of a group may be: what every version of the protocol can carry.
+const TEXT_BYTES_MAX: usize = 32_767;
 
 /// Hard state: the newest image.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     image: Arc<Image>,
+    shapes: replay::Shapes,
 }
 
 /// A topic the server itself wants: an internal topic of a streams group, or one named in a Metadata request.
@@ -65,11 +97,20 @@ impl Core for Catalog {
     type Soft = ();
     type Scope = ();
 
-    fn decide(&self, _soft: &mut (), _env: &mut Env, _input: Input) -> Decision<Self> {
-        Decision::nothing()
+    fn decide(&self, (): &mut (), env: &mut Env, input: Input) -> Decision<Self> {
+        match input {
+            Input::CreateTopics(asked) => self.create_topics(env, &asked),
+            Input::DeleteTopics(asked) => self.delete_topics(env, &asked),
+            Input::CreatePartitions(asked) => self.create_partitions(env, &asked),
+            Input::IncrementalAlterConfigs(asked) => self.incremental_alter_configs(env, &asked),
+            Input::CreateInternalTopics { group, topics } => self.create_internal_topics(env, group, &topics),
+            Input::AutoCreateTopics { topics } => self.auto_create_topics(env, &topics),
+        }
     }
 
-    fn replay(&mut self, _lsn: Lsn, _record: &Record) {}
+    fn replay(&mut self, lsn: Lsn, record: &Record) {
+        self.apply(lsn, record);
+    }
 
     fn on_loaded(&self, _env: &mut Env) {}
 
@@ -93,4 +134,24 @@ impl Catalog {
     pub(crate) fn image(&self) -> &Arc<Image> {
         &self.image
     }
+
+    /// Says whose data this is; not a record, since the data directory itself is marked with it.
+    pub(crate) fn set_identity(&mut self, cluster_id: ClusterId, node_id: i32) {
+        let image = Arc::make_mut(&mut self.image);
+        image.cluster_id = cluster_id;
+        image.node_id = node_id;
+    }
+
+    /// How many partitions all topics have.
+    fn partition_total(&self) -> i64 {
+        self.image.topics.values().map(|topic| i64::from(topic.partition_count)).sum()
+    }
+
+    /// An answer with what it changes. It rests on the newest change of the catalogue.
+    fn answer(&self, to: ReplyTo, reply: impl Into<Response>, records: Vec<Record>) -> Decision<Self> {
+        Decision { records, ..Decision::answer(to, reply.into(), self.image.lsn) }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,8 +9,6 @@ use crate::types::{GroupId, TopicId, TopicName};
 /// One change of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// The cluster's id and this node's, written once, when a data directory is made.
-    Cluster { cluster_id: String, node_id: i32 },
     /// A topic.
     Topic { topic_id: TopicId, value: Option<TopicValue> },
     /// Configs set on a group.

@@ -41,6 +41,22 @@ pub(crate) enum Record {
     GroupDeleted { group: GroupId },
 }
 
+impl Record {
+    /// The group it belongs to.
+    pub(crate) fn group(&self) -> &GroupId {
+        match self {
+            Self::OffsetCommit { group, .. }
+            | Self::StreamsGroupMetadata { group, .. }
+            | Self::StreamsGroupMemberMetadata { group, .. }
+            | Self::StreamsGroupTargetAssignmentMetadata { group, .. }
+            | Self::StreamsGroupTargetAssignmentMember { group, .. }
+            | Self::StreamsGroupCurrentMemberAssignment { group, .. }
+            | Self::StreamsGroupTopology { group, .. }
+            | Self::GroupDeleted { group } => group,
+        }
+    }
+}
+
 /// Value of type 1: a committed offset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OffsetCommitValue {
@@ -52,7 +68,7 @@ pub(crate) struct OffsetCommitValue {
     pub(crate) metadata: String,
     /// When it was committed, by the server's clock.
     pub(crate) commit_timestamp: TimestampMs,
-    /// When it expires, if the committer asked for a time of its own (OffsetCommit v2-4).
+    /// When it expires, if the committer asked for a time of its own (`OffsetCommit` v2-4).
     pub(crate) expire_timestamp: Option<TimestampMs>,
     /// The topic's id; zero if it was not known.
     pub(crate) topic_id: TopicId,

@@ -22,6 +22,19 @@ pub(crate) enum Record {
     Producer { partition: TopicPartition, producer_id: ProducerId, value: Option<ProducerStateValue> },
 }
 
+impl Record {
+    /// The partition it changes, and the producer if it changes one: what a checkpoint has to store anew.
+    pub(crate) fn touched(&self) -> (TopicPartition, Option<ProducerId>) {
+        match self {
+            Self::Append { partition, meta, .. } => {
+                (*partition, Some(meta.producer_id).filter(|producer| *producer >= ProducerId(0)))
+            }
+            Self::HeadStart { partition, .. } | Self::HeadEnd { partition, .. } => (*partition, None),
+            Self::Producer { partition, producer_id, .. } => (*partition, Some(*producer_id)),
+        }
+    }
+}
+
 /// The first offset that can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HeadStartValue {

@@ -108,6 +108,17 @@ impl Journal {
         Ok((journal, recovered))
     }
 
+    /// Shows the entries above `checkpoint` again, as [`Journal::open`] has found them; that one must have returned
+    /// without an error, and nothing been written since. Changes nothing.
+    pub(crate) fn read(
+        options: &Options,
+        checkpoint: Lsn,
+        visit: &mut dyn FnMut(Entry) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let (_, files) = Folder::open(options)?;
+        Recovery::scan(files)?.replay(checkpoint, visit).map(|_| ())
+    }
+
     /// Writes a round. Durable only after [`Journal::sync`]. After an error every later call fails.
     pub(crate) fn write(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
         self.or_poison(|journal| journal.write_frames(entries))

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use kafka_wire::{KafkaMessage, RequestHeader, ResponseHeader};
 use kafka_wire_core::{ApiVersion, DecodeLimits, Decoder, Encoder, KafkaDecode, KafkaEncode};
 
-use super::{message, messages};
+use super::{StrBytes, message, messages};
 
 /// Why bytes are no message, or a message has no bytes. The connection is closed, as Kafka does.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,12 @@ macro_rules! apis {
             #[must_use]
             pub const fn code(self) -> i16 {
                 match self { $(Self::$name => $key,)+ }
+            }
+
+            /// Its place in [`ApiKey::ALL`].
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self as usize
             }
 
             /// Kafka's name of the API.
@@ -162,9 +168,19 @@ macro_rules! apis {
             /// # Errors
             /// [`WireError::Unrepresentable`] if a field does not fit the version.
             pub fn encode(&self, version: i16, correlation_id: i32) -> Result<Bytes, WireError> {
+                let mut bytes = BytesMut::new();
+                self.encode_to(version, correlation_id, &mut bytes)?;
+                Ok(bytes.freeze())
+            }
+
+            /// Appends a whole answer frame to `out`: length, header and body. After an error `out` is as it was.
+            ///
+            /// # Errors
+            /// [`WireError::Unrepresentable`] if a field does not fit the version.
+            pub fn encode_to(&self, version: i16, correlation_id: i32, out: &mut BytesMut) -> Result<(), WireError> {
                 let header = message!(ResponseHeader { correlation_id: correlation_id });
                 let header_version = response_header_version(self.api(), version);
-                match self { $(Self::$name(body) => frame(&header, header_version, body.as_ref(), version),)+ }
+                match self { $(Self::$name(body) => append_frame(&header, header_version, body.as_ref(), version, out),)+ }
             }
 
             /// Reads an answer's header and body.
@@ -222,8 +238,8 @@ pub struct Header {
     pub version: i16,
     /// What the answer must carry.
     pub correlation_id: i32,
-    /// The client's name of itself.
-    pub client_id: Option<String>,
+    /// The client's name of itself. Shares the frame's memory.
+    pub client_id: Option<StrBytes>,
 }
 
 impl Header {
@@ -234,16 +250,19 @@ impl Header {
     /// # Errors
     /// [`WireError::Malformed`] if the bytes are no header.
     pub fn decode(frame: &Bytes) -> Result<(Self, Bytes), WireError> {
-        let mut peek = decoder(frame.clone())?;
-        let (api_key, version) = (peek.read_i16()?, peek.read_i16()?);
+        let (api_key, version) = (leading_i16(frame, 0), leading_i16(frame, 2));
         let flexible = ApiKey::from_code(api_key)
             .is_some_and(|api| version >= api.served().0 && version <= api.served().1 && api.is_flexible(version));
         let mut decoder = decoder(frame.clone())?;
         let header = RequestHeader::decode(&mut decoder, ApiVersion::new(if flexible { 2 } else { 1 }))?;
         let body = frame.slice(frame.len() - decoder.remaining()..);
-        let client_id = header.client_id.map(|id| id.as_str().to_owned());
-        Ok((Self { api_key, version, correlation_id: header.correlation_id, client_id }, body))
+        Ok((Self { api_key, version, correlation_id: header.correlation_id, client_id: header.client_id }, body))
     }
+}
+
+/// The number at `at`; 0 in a frame that is too short, which the real decoding then refuses.
+fn leading_i16(frame: &[u8], at: usize) -> i16 {
+    frame.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| i16::from_be_bytes(*bytes))
 }
 
 /// Frames beyond this are never decoded; `socket.request.max.bytes` is checked before and is usually far lower.
@@ -271,13 +290,28 @@ fn frame<H: KafkaEncode, B: KafkaEncode>(
     body: &B,
     version: i16,
 ) -> Result<Bytes, WireError> {
+    let mut bytes = BytesMut::new();
+    append_frame(header, header_version, body, version, &mut bytes)?;
+    Ok(bytes.freeze())
+}
+
+fn append_frame<H: KafkaEncode, B: KafkaEncode>(
+    header: &H,
+    header_version: ApiVersion,
+    body: &B,
+    version: i16,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
     let version = ApiVersion::new(version);
     let len = header.encoded_len(header_version)?.saturating_add(body.encoded_len(version)?);
     let prefix = i32::try_from(len).map_err(|_| kafka_wire_core::EncodeError::FrameTooLarge { bytes: len })?;
-    let mut bytes = BytesMut::with_capacity(len.saturating_add(4));
-    bytes.extend_from_slice(&prefix.to_be_bytes());
-    let mut encoder = Encoder::new(&mut bytes);
-    header.encode(&mut encoder, header_version)?;
-    body.encode(&mut encoder, version)?;
-    Ok(bytes.freeze())
+    let start = out.len();
+    out.reserve(len.saturating_add(4));
+    out.extend_from_slice(&prefix.to_be_bytes());
+    let mut encoder = Encoder::new(out);
+    let written = header.encode(&mut encoder, header_version).and_then(|()| body.encode(&mut encoder, version));
+    if written.is_err() {
+        out.truncate(start);
+    }
+    Ok(written?)
 }

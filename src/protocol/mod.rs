@@ -4,8 +4,11 @@
 //! work with; [`batch`] reads and writes record batches. Nothing here knows a socket.
 
 pub mod apis;
-
+pub mod batch;
+pub mod errors;
 pub mod messages;
+#[cfg(test)]
+pub(crate) mod samples;
 
 pub use apis::{ApiKey, Request, Response, WireError};
 pub use kafka_wire_core::StrBytes;

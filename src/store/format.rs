@@ -64,6 +64,12 @@ impl DataDir {
         Ok(Self { path: path.to_owned(), cluster_id: format.cluster_id, is_new, _lock: lock })
     }
 
+    /// Whether this is a data directory whose process is gone.
+    pub(crate) fn is_abandoned(path: &Path) -> bool {
+        let Ok(lock) = File::open(path.join(LOCK_FILE)) else { return false };
+        lock.try_lock().is_ok() && matches!(Format::read(path), Ok(Some(_)))
+    }
+
     /// The directory itself.
     pub(crate) fn path(&self) -> &Path {
         &self.path

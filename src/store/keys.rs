@@ -53,7 +53,6 @@ impl Kind {
 }
 
 const CHECKPOINT: Kind = kind(META, 0x01, 128, "Checkpoint");
-const CLUSTER: Kind = kind(CATALOG, 0x01, 129, "Cluster");
 const TOPIC: Kind = kind(CATALOG, 0x02, 130, "Topic");
 const GROUP_CONFIG: Kind = kind(CATALOG, 0x03, 131, "GroupConfig");
 const BROKER_CONFIG: Kind = kind(CATALOG, 0x04, 132, "BrokerConfig");
@@ -72,7 +71,6 @@ const OFFSET_COMMIT: Kind = kind(GROUPS, 0x80, 1, "OffsetCommit");
 /// What is stored.
 pub(crate) const KINDS: &[Kind] = &[
     CHECKPOINT,
-    CLUSTER,
     TOPIC,
     GROUP_CONFIG,
     BROKER_CONFIG,
@@ -91,6 +89,7 @@ pub(crate) const KINDS: &[Kind] = &[
 
 /// Places and numbers that are spoken for. Kafka's types 0 (an older offset key), 4, 9 and 18 have no record of ours.
 pub(crate) const RESERVED: &[Kind] = &[
+    kind(CATALOG, 0x01, 129, "Cluster"),
     kind(CATALOG, 0x05, 137, "AccessControlEntry"),
     kind(CATALOG, 0x06, 138, "UserScramCredential"),
     kind(CATALOG, 0x07, 139, "ClientQuota"),
@@ -119,7 +118,6 @@ pub(crate) const RESERVED: &[Kind] = &[
 pub(crate) enum Key {
     /// Up to which change the store is complete. Written by the store itself, never shown by a load.
     Checkpoint,
-    Cluster,
     Topic(TopicId),
     GroupConfig(GroupId),
     BrokerConfig {
@@ -155,7 +153,6 @@ impl Key {
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Checkpoint => CHECKPOINT,
-            Self::Cluster => CLUSTER,
             Self::Topic(_) => TOPIC,
             Self::GroupConfig(_) => GROUP_CONFIG,
             Self::BrokerConfig { .. } => BROKER_CONFIG,
@@ -268,7 +265,7 @@ impl fmt::Display for Key {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.kind().name)?;
         match self {
-            Self::Checkpoint | Self::Cluster | Self::ProducerIds => Ok(()),
+            Self::Checkpoint | Self::ProducerIds => Ok(()),
             Self::Topic(topic_id) => write!(out, "({topic_id})"),
             Self::BrokerConfig { default } => write!(out, "({})", if *default { "default" } else { "this node" }),
             Self::HeadStart(partition) | Self::HeadEnd(partition) => {
@@ -363,7 +360,6 @@ impl Reader<'_> {
     fn other_key(&mut self, kind: Kind) -> Result<Key, KeyError> {
         Ok(match kind {
             CHECKPOINT => Key::Checkpoint,
-            CLUSTER => Key::Cluster,
             TOPIC => Key::Topic(TopicId::from_bytes(self.array()?)),
             GROUP_CONFIG => Key::GroupConfig(GroupId::from(self.rest()?)),
             BROKER_CONFIG => match self.byte()? {

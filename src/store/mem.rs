@@ -88,6 +88,11 @@ impl State {
 }
 
 impl StateStore for MemStore {
+    fn checkpoint_lsn(&mut self) -> Result<Lsn, StoreError> {
+        let state = self.state();
+        if state.dead { Err(StoreError::Dead) } else { Ok(state.lsn) }
+    }
+
     fn load(&mut self, visit: Visit<'_>) -> Result<Lsn, StoreError> {
         let state = self.state();
         if state.dead {

@@ -41,6 +41,9 @@ pub(crate) type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), StoreE
 
 /// A state store. Keys and values are bytes of any length; that of [`Key::Checkpoint`] is the store's own.
 pub(crate) trait StateStore: Send {
+    /// Up to which change the store is complete, 0 if there never was a checkpoint.
+    fn checkpoint_lsn(&mut self) -> Result<Lsn, StoreError>;
+
     /// Shows every key with its value, in order of key, but for the checkpoint's; says up to which change they are
     /// complete, 0 if there never was a checkpoint.
     fn load(&mut self, visit: Visit<'_>) -> Result<Lsn, StoreError>;

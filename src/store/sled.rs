@@ -146,9 +146,7 @@ impl SledStore {
             }
             let Some((key, value)) = next else { return Ok(lsn) };
             if key == checkpoint[..] {
-                let value = envelope::decode(&key, &value)?;
-                value.payload::<()>(CHECKPOINT_VERSION)?;
-                lsn = value.lsn;
+                lsn = checkpoint_lsn(&key, &value)?;
             } else {
                 visit(&key, &value)?;
             }
@@ -157,6 +155,15 @@ impl SledStore {
 }
 
 impl StateStore for SledStore {
+    fn checkpoint_lsn(&mut self) -> Result<Lsn, StoreError> {
+        if self.dead {
+            return Err(StoreError::Dead);
+        }
+        let key = Key::Checkpoint.encode();
+        let value = guard(&self.dir, || self.db.get(&key))?;
+        value.map_or(Ok(Lsn(0)), |value| checkpoint_lsn(&key, &value))
+    }
+
     fn load(&mut self, visit: Visit<'_>) -> Result<Lsn, StoreError> {
         if self.dead { Err(StoreError::Dead) } else { self.show(visit) }
     }
@@ -169,6 +176,13 @@ impl StateStore for SledStore {
         self.dead = outcome.is_err();
         outcome
     }
+}
+
+/// What the checkpoint's value says.
+fn checkpoint_lsn(key: &[u8], value: &[u8]) -> Result<Lsn, StoreError> {
+    let value = envelope::decode(key, value)?;
+    value.payload::<()>(CHECKPOINT_VERSION)?;
+    Ok(value.lsn)
 }
 
 /// Our own handle to sled's file.

@@ -40,6 +40,10 @@ pub struct Image {
     pub group_configs: BTreeMap<GroupId, Arc<BTreeMap<String, String>>>,
     /// Configs set on the broker (resource type BROKER), this node's over the cluster's default.
     pub broker_configs: Arc<BTreeMap<String, String>>,
+    /// Those of them that are set on this node.
+    pub node_configs: Arc<BTreeMap<String, String>>,
+    /// Those of them that are set on the whole cluster (resource name "").
+    pub cluster_configs: Arc<BTreeMap<String, String>>,
 }
 
 impl Image {

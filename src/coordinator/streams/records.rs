@@ -98,12 +98,13 @@ pub(crate) struct StreamsGroupCurrentMemberAssignmentValue {
 pub(crate) struct StreamsGroupTopologyValue {
     /// The topology epoch.
     pub(crate) epoch: i32,
-    /// The subtopologies, in the order sent.
+    /// The subtopologies, by id: their order carries no meaning.
     pub(crate) subtopologies: Vec<Subtopology>,
 }
 
 /// A connected part of the processor graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names, reason = "the name is Kafka's")]
 pub(crate) struct Subtopology {
     /// Its id.
     pub(crate) subtopology_id: SubtopologyId,

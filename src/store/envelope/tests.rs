@@ -63,7 +63,6 @@ fn golden_values_of_catalog_heads_and_transactions() {
     assert_eq!((producer.batches[0].last_sequence, producer.batches[0].base_offset), (6, Offset(9)));
     let lines = [
         line(&Key::Checkpoint, 1, &()),
-        line(&Key::Cluster, 1, &("4L6g3nShT-eMCtK--X86sw".to_owned(), 1i32)),
         line(&Key::Topic(TOPIC), 1, &topic),
         line(&Key::GroupConfig(GroupId::from("g")), 1, &config),
         line(&Key::BrokerConfig { default: true }, 1, &config),
@@ -74,7 +73,6 @@ fn golden_values_of_catalog_heads_and_transactions() {
     ];
     expect_test::expect![[r"
         Checkpoint v1 e5800001010000000000000001020000000044518a0f
-        Cluster v1 e581000101000000000000000102000000221600000000000000344c3667336e5368542d654d43744b2d2d583836737701000000e4389c55
         Topic v1 e582000101000000000000000102000000330100000000000000740400000001000000000000000d000000000000007365676d656e742e6279746573010000000000000031e8c2f14d
         GroupConfig v1 e5830001010000000000000001020000001a01000000000000000100000000000000780100000000000000317f9465a7
         BrokerConfig v1 e5840001010000000000000001020000001a01000000000000000100000000000000780100000000000000311d933139

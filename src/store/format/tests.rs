@@ -79,7 +79,9 @@ fn only_one_process_has_it() {
     let text = error.to_string();
     assert!(matches!(error, StoreError::InUse { .. }), "{text}");
     assert!(text.contains(&format!("(pid {})", std::process::id())), "{text}");
+    assert!(!DataDir::is_abandoned(dir.path()));
     drop(data);
+    assert!(DataDir::is_abandoned(dir.path()));
     open(dir.path()).unwrap();
 }
 

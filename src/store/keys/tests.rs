@@ -32,7 +32,6 @@ fn partition() -> impl Strategy<Value = TopicPartition> {
 fn key() -> impl Strategy<Value = Key> {
     prop_oneof![
         Just(Key::Checkpoint),
-        Just(Key::Cluster),
         topic_id().prop_map(Key::Topic),
         group().prop_map(Key::GroupConfig),
         any::<bool>().prop_map(|default| Key::BrokerConfig { default }),
@@ -59,7 +58,7 @@ fn order(key: &Key) -> (u8, String, Option<TopicId>, i32, u8, String, i64) {
     let Kind { space, rank, .. } = key.kind();
     let (mut group, mut topic_id, mut partition, mut name, mut number) = (String::new(), None, 0, String::new(), 0);
     match key {
-        Key::Checkpoint | Key::Cluster | Key::ProducerIds => {}
+        Key::Checkpoint | Key::ProducerIds => {}
         Key::BrokerConfig { default } => number = i64::from(*default),
         Key::Topic(topic_id) => name = hex(&topic_id.to_bytes()),
         Key::GroupConfig(group) => name = group.to_string(),
@@ -174,7 +173,6 @@ fn golden_keys() {
     let partition = TopicPartition { topic_id, partition: 3 };
     let keys = [
         Key::Checkpoint,
-        Key::Cluster,
         Key::Topic(topic_id),
         Key::GroupConfig(group.clone()),
         Key::BrokerConfig { default: true },
@@ -193,7 +191,6 @@ fn golden_keys() {
     let lines = keys.iter().map(|key| format!("{:3} {key} {}\n", key.record_type(), hex(&key.encode())));
     expect_test::expect![[r#"
         128 Checkpoint 0101
-        129 Cluster 0201
         130 Topic(qqqqqqqqqqqqqqqqqqqqqg) 0202aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
         131 GroupConfig(group "g\0x") 0203670078
         132 BrokerConfig(default) 020401
