@@ -157,7 +157,7 @@ fn settings(arguments: &ServeArguments) -> Result<Config, ServeError> {
     if let Some(path) = &arguments.config {
         let text = fs::read_to_string(path)
             .map_err(|error| ServeError::ConfigFile { path: path.display().to_string(), error })?;
-        settings.extend(parse_properties(&text, &path.display().to_string())?);
+        settings.extend(parse_properties(&path.display().to_string(), &text)?);
     }
     if arguments.dev {
         settings.extend(DEV_SETTINGS.iter().map(|(key, value)| Setting {

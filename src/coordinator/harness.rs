@@ -137,6 +137,11 @@ impl Harness {
         load(self.store.values().rev())
     }
 
+    /// The last value of each key, in key order.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = &Record> {
+        self.store.values().map(|(_, record)| record)
+    }
+
     fn store(&mut self, lsn: Lsn, record: &Record) {
         if let Record::GroupDeleted { group } = record {
             self.store.retain(|key, _| key.0 != *group);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::entry;
 use super::kinds::{self, Committer};
 use super::resolve::{Naming, check_partition};
 use crate::coordinator::{Coordinator, OffsetCommitValue, Record};
@@ -13,13 +14,10 @@ use crate::protocol::messages::offset_commit_request::{OffsetCommitRequestPartit
 use crate::protocol::messages::offset_commit_response::{OffsetCommitResponsePartition, OffsetCommitResponseTopic};
 use crate::protocol::messages::{OffsetCommitRequest, OffsetCommitResponse};
 use crate::protocol::{message, topic_id};
-use crate::types::{ErrorCode, GroupId, TopicImage, TopicName};
+use crate::types::{ErrorCode, GroupId, TopicImage};
 
 /// What "no retention time" is in a request.
 const NO_RETENTION_TIME_MS: i64 = -1;
-
-/// About how large a journal entry may get by a commit; Kafka answers the same when a batch is too large.
-const ENTRY_BYTES_MAX: usize = 15 << 20;
 
 /// The longest text that every version of the protocol can carry back.
 const METADATA_BYTES_MAX: usize = i16::MAX as usize;
@@ -48,11 +46,6 @@ pub(crate) fn decide(
     });
 
     let group = GroupId::from(&*asked.request.group_id);
-    // Each record carries the group's id: a long id and many partitions make much of a small request.
-    let bytes: usize = values.iter().map(|((topic, _), value)| record_bytes(&group, topic, value)).sum();
-    if bytes > ENTRY_BYTES_MAX {
-        return Decision::answer(asked.to, refuse(&asked.request, ErrorCode::UnknownServerError).into(), rests_on);
-    }
     let records = values
         .into_iter()
         .map(|((topic, partition), value)| Record::OffsetCommit {
@@ -61,7 +54,10 @@ pub(crate) fn decide(
             partition,
             value: Some(value),
         })
-        .collect();
+        .collect::<Vec<_>>();
+    if entry::is_too_large(&records) {
+        return Decision::answer(asked.to, refuse(&asked.request, ErrorCode::UnknownServerError).into(), rests_on);
+    }
     Decision { records, ..Decision::answer(asked.to, response.into(), rests_on) }
 }
 
@@ -153,11 +149,6 @@ fn answer(
         })
     };
     message!(OffsetCommitResponse { topics: request.topics.iter().map(&mut answer_topic).collect() })
-}
-
-/// At most how much a record adds to the journal: names may double where their bytes are escaped.
-fn record_bytes(group: &GroupId, topic: &TopicName, value: &OffsetCommitValue) -> usize {
-    2 * (group.len() + topic.len()) + value.metadata.len() + 128
 }
 
 /// Whether a text is above the limit, which counts UTF-16 units as Java does, whatever its name says.

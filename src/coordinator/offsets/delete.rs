@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::entry;
 use super::kinds;
 use super::resolve::{Naming, check_partition};
 use crate::coordinator::{Coordinator, Group, Record};
@@ -34,7 +35,10 @@ pub(crate) fn decide(
     let records = deleted
         .into_iter()
         .map(|(topic, partition)| Record::OffsetCommit { group: group_id.clone(), topic, partition, value: None })
-        .collect();
+        .collect::<Vec<_>>();
+    if entry::is_too_large(&records) {
+        return Decision::answer(asked.to, refuse(ErrorCode::UnknownServerError).into(), rests_on);
+    }
     Decision {
         records,
         ..Decision::answer(asked.to, message!(OffsetDeleteResponse { topics: topics }).into(), rests_on)

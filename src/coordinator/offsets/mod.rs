@@ -5,6 +5,7 @@
 
 pub(crate) mod commit;
 pub(crate) mod delete;
+mod entry;
 pub(crate) mod expiry;
 pub(crate) mod fetch;
 mod kinds;

@@ -15,8 +15,9 @@ pub(crate) fn has_source_regex(topology: &wire::Topology) -> bool {
 
 /// The first changelog topic with a partition count: those counts are the coordinator's to decide.
 pub(crate) fn changelog_with_partitions(topology: &wire::Topology) -> Option<(String, i32)> {
-    let changelogs = topology.subtopologies.iter().flat_map(|subtopology| &subtopology.state_changelog_topics);
-    changelogs.filter(|topic| topic.partitions != 0).map(|topic| (topic.name.to_string(), topic.partitions)).next()
+    let mut changelogs = topology.subtopologies.iter().flat_map(|subtopology| &subtopology.state_changelog_topics);
+    let counted = changelogs.find(|topic| topic.partitions != 0)?;
+    Some((counted.name.to_string(), counted.partitions))
 }
 
 /// Every topic name in it, with repetitions, for checks of names and rights.

@@ -36,7 +36,7 @@ fn somebody_without_group_management_commits_and_reads_back() {
     "#]]
     .assert_eq(&show_fetch(&response));
     assert_eq!(world.coordinator().offset_count(), 2);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn metadata_is_limited_in_utf16_units_per_partition() {
     .assert_eq(&show_commit(&world.commit(9, request)));
     assert_eq!(world.stored("g", "in", 2).unwrap().metadata, three_bytes);
     assert_eq!(world.stored("g", "in", 0), None);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]

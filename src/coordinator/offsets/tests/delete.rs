@@ -18,7 +18,7 @@ fn single_partitions_are_deleted_and_unknown_ones_reported() {
     .assert_eq(&show_delete(&response));
     assert_eq!(world.all("g"), "in 1 = 2 @ -1 \"\"\n");
     assert_eq!(world.coordinator().offset_count(), 1);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_simple_group_is_gone_with_its_last_offset() {
     assert_eq!(world.coordinator().offset_count(), 0);
     assert_eq!(show_delete(&world.delete(delete_request("g", &[("in", 0)]))), "GROUP_ID_NOT_FOUND\n");
     assert_eq!(world.last.rests_on, Lsn(2), "the deletion must be durable before anybody hears of it");
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -74,4 +74,18 @@ fn an_offset_of_an_earlier_topic_of_the_name_is_deleted_with_it() {
     world.remake_topic("in", 1);
     world.delete(delete_request("g", &[("in", 0)]));
     assert!(!world.has_group("g"));
+}
+
+#[test]
+fn a_small_request_that_would_fill_the_journal_is_refused() {
+    let mut world = World::new(&[("in", 400)]);
+    let group = "g".repeat(30_000);
+    for partition in 0..400 {
+        world.put(&group, "in", partition);
+    }
+    let partitions: Vec<(&str, i32)> = (0..400).map(|partition| ("in", partition)).collect();
+    assert_eq!(show_delete(&world.delete(delete_request(&group, &partitions))), "UNKNOWN_SERVER_ERROR\n");
+    assert_eq!(world.coordinator().offset_count(), 400);
+    assert!(show_delete(&world.delete(delete_request(&group, &partitions[..200]))).starts_with("in 0 NONE\n"));
+    assert_eq!(world.coordinator().offset_count(), 200);
 }

@@ -160,7 +160,7 @@ fn an_offset_stored_without_topic_id_is_that_of_any_topic_of_the_name() {
     let mut world = World::new(&[("a", 2)]);
     world.committed("g", &[("a", 1, 11)]);
     let stored = world.stored("g", "a", 1).unwrap();
-    world.apply(Record::OffsetCommit {
+    world.harness.write(&Record::OffsetCommit {
         group: "g".into(),
         topic: "a".into(),
         partition: 0,

@@ -71,10 +71,10 @@ fn a_deleted_group_takes_its_offsets_and_its_count_along() {
     let mut world = World::new(&[("in", 2)]);
     world.committed("g", &[("in", 0, 1), ("in", 1, 1)]);
     world.committed("h", &[("in", 0, 1)]);
-    world.apply(Record::GroupDeleted { group: "g".into() });
+    world.harness.write(&Record::GroupDeleted { group: "g".into() });
     assert!(!world.has_group("g"));
     assert_eq!(world.coordinator().offset_count(), 1);
-    world.check_load();
+    world.harness.check();
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ fn happen(world: &mut World, happening: Happening) {
             world.delete(delete_request(&format!("g{group}"), &[(TOPICS[usize::from(topic)], partition)]));
         }
         Happening::DeleteGroup { group } => {
-            world.apply(Record::GroupDeleted { group: format!("g{group}").into() });
+            world.harness.write(&Record::GroupDeleted { group: format!("g{group}").into() });
         }
         Happening::RemakeTopic { topic, is_swept } => {
             let name = TOPICS[usize::from(topic)];
@@ -153,7 +153,7 @@ proptest! {
         for happening in story {
             happen(&mut world, happening);
         }
-        world.check_load();
+        world.harness.check();
         prop_assert_eq!(world.coordinator().offset_count(), world.stored_count());
         let lens = world.coordinator().groups.values().map(|group| group.offsets.len());
         prop_assert_eq!(lens.sum::<usize>(), world.stored_count());
@@ -168,7 +168,7 @@ proptest! {
         }
         // A name that no group uses is not kept.
         for id in world.coordinator().groups.keys().cloned().collect::<Vec<_>>() {
-            world.apply(Record::GroupDeleted { group: id });
+            world.harness.write(&Record::GroupDeleted { group: id });
         }
         prop_assert_eq!(&world.coordinator().offset_totals, &Totals::default());
     }

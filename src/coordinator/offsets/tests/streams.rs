@@ -20,7 +20,7 @@ const CHECK_INTERVAL: i64 = 10 * MINUTE;
 /// An application that reads `in` (two partitions) and its own repartition topic. Beside them lies the topic `other`.
 fn with_application() -> World {
     let mut world = World::new(&[("in", 2), ("app-repartition", 2), ("other", 1)]);
-    world.apply(Record::StreamsGroupMetadata {
+    world.harness.write(&Record::StreamsGroupMetadata {
         group: "app".into(),
         value: Some(StreamsGroupMetadataValue {
             epoch: 5,
@@ -39,7 +39,7 @@ fn with_application() -> World {
         ..Subtopology::default()
     };
     let topology = StreamsGroupTopologyValue { epoch: 0, subtopologies: vec![subtopology] };
-    world.apply(Record::StreamsGroupTopology { group: "app".into(), value: Some(topology) });
+    world.harness.write(&Record::StreamsGroupTopology { group: "app".into(), value: Some(topology) });
     world
 }
 
@@ -49,7 +49,7 @@ fn join(world: &mut World) {
     let mut active = ActiveTasks::default();
     active.insert(&subtopology, 0, 3);
     active.insert(&subtopology, 1, 5);
-    world.apply(Record::StreamsGroupMemberMetadata {
+    world.harness.write(&Record::StreamsGroupMemberMetadata {
         group: "app".into(),
         member: "m1".into(),
         value: Some(StreamsGroupMemberMetadataValue {
@@ -64,7 +64,7 @@ fn join(world: &mut World) {
             client_tags: BTreeMap::new(),
         }),
     });
-    world.apply(Record::StreamsGroupCurrentMemberAssignment {
+    world.harness.write(&Record::StreamsGroupCurrentMemberAssignment {
         group: "app".into(),
         member: "m1".into(),
         value: Some(StreamsGroupCurrentMemberAssignmentValue {
@@ -81,12 +81,12 @@ fn join(world: &mut World) {
 
 fn leave(world: &mut World) {
     let (group, member) = (GroupId::from("app"), "m1");
-    world.apply(Record::StreamsGroupCurrentMemberAssignment {
+    world.harness.write(&Record::StreamsGroupCurrentMemberAssignment {
         group: group.clone(),
         member: member.into(),
         value: None,
     });
-    world.apply(Record::StreamsGroupMemberMetadata { group, member: member.into(), value: None });
+    world.harness.write(&Record::StreamsGroupMemberMetadata { group, member: member.into(), value: None });
 }
 
 fn as_member(member: &str, epoch: i32, offsets: &[(&str, i32, i64)]) -> OffsetCommitRequest {
@@ -109,7 +109,7 @@ fn only_a_member_with_its_current_epoch_commits() {
     assert_eq!(try_commit(9, "", -1), "in 0 UNKNOWN_MEMBER_ID\n");
     assert_eq!(try_commit(8, "m1", 5), "in 0 UNSUPPORTED_VERSION\n");
     assert_eq!(world.all("app"), "in 0 = 4 @ -1 \"\"\n");
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn offsets_of_topics_that_an_application_reads_cannot_be_deleted() {
     world.delete(all);
     assert_eq!(world.all("app"), "");
     assert!(world.has_group("app"), "it is more than its offsets");
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn what_an_application_reads_does_not_expire_while_it_has_members() {
     world.after(CHECK_INTERVAL);
     assert!(!world.has_group("app"));
     assert_eq!(world.coordinator().offset_count(), 0);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -273,5 +273,5 @@ fn offsets_that_are_loaded_before_the_group_do_not_make_it_a_simple_one() {
     join(&mut world);
     world.commit(9, as_member("m1", 5, &[("in", 0, 4)]));
     // In both orders of the keys, and the type of the group is compared too.
-    world.check_load();
+    world.harness.check();
 }

@@ -17,7 +17,7 @@ fn deleting_a_topic_takes_its_offsets_from_every_group() {
     assert_eq!(world.all("g1"), "keep 0 = 2 @ -1 \"\"\n");
     assert!(!world.has_group("g2"), "nothing is left of a simple group without offsets");
     assert_eq!(world.coordinator().offset_count(), 2);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_topic_made_again_keeps_what_was_committed_for_it() {
     assert_eq!(world.sweep_topics(vec![topic(old, "in")]), [1]);
     assert_eq!(world.all("g"), "in 1 = 100 @ -1 \"\"\n");
     assert_eq!(world.coordinator().offset_count(), 1);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn an_offset_stored_without_topic_id_goes_with_the_topic_of_its_name() {
     let mut world = World::new(&[("in", 1)]);
     world.committed("g", &[("in", 0, 1)]);
     let stored = world.stored("g", "in", 0).unwrap();
-    world.apply(Record::OffsetCommit {
+    world.harness.write(&Record::OffsetCommit {
         group: "g".into(),
         topic: "in".into(),
         partition: 0,
@@ -72,7 +72,7 @@ fn a_large_deletion_goes_in_bounded_steps_and_leaves_nothing_out() {
     assert!(steps.iter().all(|records| *records <= 1_000), "{steps:?}");
     assert!(steps.len() < 10, "{steps:?}");
     assert_eq!(world.coordinator().offset_count(), 500);
-    world.check_load();
+    world.harness.check();
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
                 let task = self.roster.text(task);
                 return Err(AssignorError(format!("No process available to assign active task {task}.")));
             };
-            self.count_active(task, member);
+            self.give_active(task, member);
             processes.push(self.loads[process], process);
         }
         Ok(())
@@ -158,6 +158,7 @@ impl<'a> Plan<'a> {
             let member = moved_from.or_else(follower);
             let Some(member) = member else { return placed };
             self.give_standby(task, member);
+            self.member_queues.forget(self.roster.members[member].process);
         }
         num_standby_replicas
     }
@@ -172,7 +173,7 @@ impl<'a> Plan<'a> {
                 continue;
             }
             if let Some(member) = self.next_member(process) {
-                self.count_standby(task, member);
+                self.give_standby(task, member);
                 is_placed = true;
             }
             break;
@@ -211,23 +212,13 @@ impl<'a> Plan<'a> {
     }
 
     fn give_active(&mut self, task: TaskNo, member: MemberNo) {
-        self.member_queues.forget(self.roster.members[member].process);
-        self.count_active(task, member);
-    }
-
-    fn give_standby(&mut self, task: TaskNo, member: MemberNo) {
-        self.member_queues.forget(self.roster.members[member].process);
-        self.count_standby(task, member);
-    }
-
-    fn count_active(&mut self, task: TaskNo, member: MemberNo) {
         self.active[task] = Some(member);
         let member_tasks = self.count_task(member);
         self.active_quota.count(member_tasks);
         self.total_quota.count(member_tasks);
     }
 
-    fn count_standby(&mut self, task: TaskNo, member: MemberNo) {
+    fn give_standby(&mut self, task: TaskNo, member: MemberNo) {
         self.standbys[task].push(member);
         let member_tasks = self.count_task(member);
         self.total_quota.count(member_tasks);

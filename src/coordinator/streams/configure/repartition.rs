@@ -89,21 +89,16 @@ impl<'a> Sweep<'a> {
             return;
         }
         if node.open == 0 {
-            self.partial.remove(&index);
             self.ready.insert(index);
         } else {
             self.partial.insert(index);
         }
     }
 
-    /// Goes round in the order of ids, as Kafka does. When no subtopology knows all its inputs, there is a loop, and
-    /// the first that knows some of them breaks it.
+    /// When no subtopology knows all its inputs, there is a loop, and the first that knows some of them breaks it.
     fn run(&mut self, counts: &mut Counts<'a>) {
-        let mut from = 0;
-        while let Some(index) = self.next(from) {
-            self.ready.remove(&index);
+        while let Some(index) = self.ready.pop_first().or_else(|| self.partial.pop_first()) {
             self.partial.remove(&index);
-            from = index + 1;
             let Some(&Node { sinks, widest: Some(count), .. }) = self.nodes.get(index) else { continue };
             for sink in sinks {
                 if counts.decided(sink).is_none() {
@@ -112,11 +107,6 @@ impl<'a> Sweep<'a> {
                 }
             }
         }
-    }
-
-    fn next(&self, from: usize) -> Option<usize> {
-        let ready = self.ready.range(from..).next().or_else(|| self.ready.first());
-        ready.or_else(|| self.partial.first()).copied()
     }
 
     fn tell_readers(&mut self, topic: &TopicName, count: i32) {

@@ -1,7 +1,7 @@
 //! What a heartbeat comes to, step by step. Each step takes what the steps before it found, not what is stored.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::lookup::{self, Resolved};
@@ -259,14 +259,9 @@ fn adjusted_ownership(plan: &Plan<'_>) -> Option<Ownership> {
         return None;
     }
     let mut ownership = group.ownership.clone();
-    let former = member.replaces.iter().chain([&member.member_id]);
-    let mut taken_out: Option<&MemberId> = None;
+    let former: BTreeSet<&MemberId> = member.replaces.iter().chain([&member.member_id]).collect();
     for former_id in former {
-        let is_repeated = taken_out == Some(former_id);
-        taken_out = Some(former_id);
-        if let (Some(metadata), Some(current), false) =
-            (group.members.get(former_id), group.current.get(former_id), is_repeated)
-        {
+        if let (Some(metadata), Some(current)) = (group.members.get(former_id), group.current.get(former_id)) {
             ownership.remove(&metadata.process_id, current);
         }
     }

@@ -124,6 +124,7 @@ fn a_member_gives_up_tasks_before_another_gets_them() {
     group.join("A", "pA");
     group.target(2, &[("A", "a0 a1 a2 a3")]);
     assert_eq!(group.heartbeat("A", ""), "Stable 2 (0): a0@2 a1@2 a2@2 a3@2");
+    assert_eq!(group.heartbeat("A", "a0"), "Stable 2 (0): a0@2 a1@2 a2@2 a3@2");
 
     group.join("B", "pB");
     group.target(3, &[("A", "a0 a1"), ("B", "a2 a3")]);
@@ -189,6 +190,24 @@ fn a_member_that_says_it_owns_nothing_has_nothing_to_give_up() {
     group.heartbeat("A", "");
     group.target(3, &[("A", "a1 a4")]);
     assert_eq!(group.heartbeat("A", ""), "Stable 3 (2): a1@2 a4@3");
+}
+
+#[test]
+fn tasks_of_every_role_have_to_be_given_up() {
+    for task in ["a0", "s0", "w0"] {
+        let mut group = Group::default();
+        group.join("A", "pA");
+        group.target(2, &[("A", task)]);
+        group.heartbeat("A", "");
+        group.target(3, &[("A", "")]);
+        for owned in [task, "-", task] {
+            group.heartbeat("A", owned);
+            assert_eq!(group.members["A"].current.state, MemberState::UnrevokedTasks.to_byte(), "{task}");
+        }
+        // The same task in another role is another task.
+        group.heartbeat("A", if task == "a0" { "s0" } else { "a0" });
+        assert_eq!(stored(&group.members["A"].current), "Stable 3 (2):", "{task}");
+    }
 }
 
 #[test]
