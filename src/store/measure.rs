@@ -5,16 +5,26 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::{Change, DataDir, Key, SledStore, StateStore, envelope};
-use crate::coordinator::OffsetCommitValue;
 use crate::machine::Rng;
 use crate::types::{ClusterId, GroupId, Lsn, TimestampMs, TopicId, TopicName};
 
 const GROUPS: u64 = 200;
 const TOPICS: u64 = 50;
 const PARTITIONS: u64 = 100;
+
+/// As the coordinator's value of an offset.
+#[derive(Serialize, Deserialize)]
+struct OffsetCommitValue {
+    offset: i64,
+    leader_epoch: i32,
+    metadata: String,
+    commit_timestamp: TimestampMs,
+    expire_timestamp: Option<TimestampMs>,
+    topic_id: TopicId,
+}
 
 #[allow(clippy::disallowed_methods, reason = "a measurement needs a clock")]
 fn timed<T>(what: impl FnOnce() -> T) -> (Duration, T) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::machine::Rng;
+use super::dice::Dice;
 
 /// A file or directory, whatever its name.
 pub(super) type NodeId = u64;
@@ -178,10 +178,10 @@ impl Names {
         Ok(())
     }
 
-    pub(super) fn after_power_loss(&self, rng: &mut Rng, percent: u64) -> Self {
+    pub(super) fn after_power_loss(&self, dice: &mut Dice, percent: u64) -> Self {
         let mut durable = self.durable.clone();
         for change in &self.later {
-            if rng.below(100) < percent {
+            if dice.hits(percent) {
                 change.clone().apply(&mut durable);
             }
         }

@@ -332,8 +332,11 @@ fn a_refused_entry_stops_the_opening_and_changes_nothing() {
 #[test]
 fn the_journal_runs_on_the_real_disk() {
     let dir = tempfile::tempdir().unwrap();
-    let options =
-        Options { disk: Arc::new(crate::disk::RealDisk::new()), dir: dir.path().join("journal"), file_bytes: FILE_BYTES };
+    let options = Options {
+        disk: Arc::new(crate::disk::RealDisk::new()),
+        dir: dir.path().join("journal"),
+        file_bytes: FILE_BYTES,
+    };
     let (mut journal, _, _) = open(&options, 0).unwrap();
     write(&mut journal, 1..=40);
     journal.recycle(Lsn(20)).unwrap();

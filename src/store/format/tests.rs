@@ -1,3 +1,5 @@
+//! A data directory made, refused, locked.
+
 use super::*;
 
 fn open(path: &Path) -> Result<DataDir, StoreError> {

@@ -1,3 +1,5 @@
+//! Keys: order, prefixes, and their bytes for ever.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
