@@ -68,7 +68,7 @@ impl SledStore {
         let path = dir.join("db");
         let file = File::options().read(true).write(true).open(&path).map_err(StoreError::io("open", &path))?;
         let outside = Outside::find(&dir, &db)?;
-        Ok(Self { dir, db, file: Handle(file), outside, dead: false })
+        Ok(Self { dir, db, file: Handle { file, waits: true }, outside, dead: false })
     }
 
     /// What sled is to write for the changes and the checkpoint's key.
@@ -131,7 +131,7 @@ impl SledStore {
         }
         guard(&self.dir, || self.db.apply_batch(batch))?;
         guard(&self.dir, || self.db.flush())?;
-        self.file.0.sync_data().map_err(StoreError::io("sync", &self.dir.join("db")))
+        self.file.file.sync_data().map_err(StoreError::io("sync", &self.dir.join("db")))
     }
 
     fn show(&self, visit: Visit<'_>) -> Result<Lsn, StoreError> {
@@ -174,6 +174,7 @@ impl StateStore for SledStore {
         }
         let outcome = self.apply(lsn, changes);
         self.dead = outcome.is_err();
+        self.file.waits = !self.dead;
         outcome
     }
 }
@@ -186,13 +187,19 @@ fn checkpoint_lsn(key: &[u8], value: &[u8]) -> Result<Lsn, StoreError> {
 }
 
 /// Our own handle to sled's file.
-struct Handle(File);
+struct Handle {
+    file: File,
+    /// Whether to wait, when dropped, until sled has let go of the file: its threads may still hold it, locked, for a
+    /// moment after the last handle to the database is gone, and then the next [`SledStore::open`] of this process would
+    /// be refused. Not after a failure, which may have ended a thread of sled's with the file in its hands.
+    waits: bool,
+}
 
 impl Drop for Handle {
-    /// Waits until sled has let go of the file: its threads may still hold it, locked, for a moment after the last
-    /// handle to the database is gone, and then the next [`SledStore::open`] of this process would be refused.
     fn drop(&mut self) {
-        let _ = self.0.lock();
+        if self.waits {
+            let _ = self.file.lock();
+        }
     }
 }
 

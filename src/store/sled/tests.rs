@@ -97,7 +97,7 @@ fn after_a_failed_sync_the_store_is_dead() {
     let mut store = SledStore::open(&data).unwrap();
     store.checkpoint(Lsn(1), &[put("a", "1")]).unwrap();
     // A device cannot be synced.
-    store.file.0 = File::open("/dev/null").unwrap();
+    store.file.file = File::open("/dev/null").unwrap();
     assert!(matches!(store.checkpoint(Lsn(2), &[put("a", "2")]), Err(StoreError::Io { action: "sync", .. })));
     assert!(matches!(store.checkpoint(Lsn(3), &[]), Err(StoreError::Dead)));
     assert!(matches!(load(&mut store), Err(StoreError::Dead)));
