@@ -63,7 +63,7 @@ fn golden_values_of_catalog_heads_and_transactions() {
     assert_eq!(producer.producer_epoch.0, 7);
     assert_eq!((producer.batches[0].last_sequence, producer.batches[0].base_offset), (6, Offset(9)));
     let lines = [
-        line(&Key::Checkpoint, 1, &()),
+        line(&Key::Checkpoint, 1, &0x0102_0304_0506_0708u64),
         line(&Key::Topic(TOPIC), 1, &topic),
         line(&Key::GroupConfig(GroupId::from("g")), 1, &config),
         line(&Key::BrokerConfig { default: true }, 1, &config),
@@ -73,7 +73,7 @@ fn golden_values_of_catalog_heads_and_transactions() {
         line(&Key::Producer(at, ProducerId(1)), 1, &producer),
     ];
     expect_test::expect![[r"
-        Checkpoint v1 e5800001010000000000000001020000000044518a0f
+        Checkpoint v1 e580000101000000000000000102000000080807060504030201bb818fb0
         Topic v1 e582000101000000000000000102000000330100000000000000740400000001000000000000000d000000000000007365676d656e742e6279746573010000000000000031e8c2f14d
         GroupConfig v1 e5830001010000000000000001020000001a01000000000000000100000000000000780100000000000000317f9465a7
         BrokerConfig v1 e5840001010000000000000001020000001a01000000000000000100000000000000780100000000000000311d933139
