@@ -9,6 +9,7 @@
 //! - A failed sync leaves its pages looking clean: a later sync that succeeds does not write them.
 //! - A killed process loses nothing that it wrote, durable or not.
 
+mod dice;
 mod names;
 mod pages;
 #[cfg(test)]
@@ -19,11 +20,11 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dice::Dice;
 use names::{Names, NodeId};
 use pages::Pages;
 
 use super::{DirEntry, Disk, DiskFile, Open};
-use crate::machine::Rng;
 
 /// What goes wrong, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +89,13 @@ impl SimDisk {
     /// synced to be there all the same. Faults are gone; handles to the old disk do not reach the new one.
     pub(crate) fn power_loss(&self, seed: u64, percent: u64) -> Self {
         let state = self.state();
-        let mut rng = Rng::from_seed(seed);
-        let names = state.names.after_power_loss(&mut rng, percent);
+        let mut dice = Dice::new(seed);
+        let names = state.names.after_power_loss(&mut dice, percent);
         let files = state
             .files
             .iter()
             .filter(|(node, _)| names.is_reachable(**node))
-            .map(|(node, pages)| (*node, pages.after_power_loss(&mut rng, percent)))
+            .map(|(node, pages)| (*node, pages.after_power_loss(&mut dice, percent)))
             .collect();
         Self::from_state(State { names, files, ..Self::without_faults(&state) })
     }

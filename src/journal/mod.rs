@@ -242,7 +242,9 @@ impl Journal {
             payload_bytes: 0,
         };
         let mut builder = Builder::new(header, payload_bytes);
-        entries.iter().for_each(|entry| builder.add(entry));
+        for entry in entries {
+            builder.add(entry);
+        }
         file.write(&builder.finish(), file.used)?;
         file.used = file.used.saturating_add(frame_bytes);
         file.last = entries.last().map_or(file.last, |entry| entry.lsn);

@@ -3,6 +3,9 @@
 //! A record type has a number of its own: Kafka's where Kafka has it, from 64 on where it is ours. Numbers are never
 //! given twice. A value's version is that of its struct.
 
+#[cfg(test)]
+mod golden;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

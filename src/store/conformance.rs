@@ -54,7 +54,9 @@ fn load(store: &mut dyn StateStore) -> (Lsn, Content) {
         content.insert(Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
         Ok(())
     });
-    (lsn.unwrap(), content)
+    let lsn = lsn.unwrap();
+    assert_eq!(store.checkpoint_lsn().unwrap(), lsn);
+    (lsn, content)
 }
 
 fn put(key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Change {
@@ -251,6 +253,7 @@ fn a_failed_checkpoint_ends_the_store_until_a_restart() {
         assert!(matches!(store.checkpoint(Lsn(2), &[put("a", "2")]), Err(StoreError::Dead)));
         assert!(matches!(store.checkpoint(Lsn(3), &[]), Err(StoreError::Dead)));
         assert!(matches!(store.load(&mut |_, _| Ok(())), Err(StoreError::Dead)));
+        assert!(matches!(store.checkpoint_lsn(), Err(StoreError::Dead)));
         let (lsn, found) = load(&mut store.restart());
         assert_eq!((lsn, &found[&b"a"[..]]), (Lsn(expected), &Bytes::from(expected.to_string())));
     }

@@ -36,7 +36,7 @@ pub(crate) struct DataDir {
 /// What the FORMAT file says.
 #[derive(Debug, PartialEq, Eq)]
 struct Format {
-    format: u32,
+    version: u32,
     oldest_reader: u32,
     writer: String,
     cluster_id: ClusterId,
@@ -193,7 +193,7 @@ impl Format {
         let value = |name: &str| body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
         let number = |name: &str| value(name).and_then(|text| text.parse::<u32>().ok());
         Ok(Self {
-            format: number("format").ok_or("it does not say its format")?,
+            version: number("format").ok_or("it does not say its format")?,
             oldest_reader: number("oldest_reader").ok_or("it does not say who may read it")?,
             writer: value("writer").ok_or("it does not say who wrote it")?.to_owned(),
             cluster_id: ClusterId::from(value("cluster_id").ok_or("it does not say its cluster id")?),
@@ -201,9 +201,9 @@ impl Format {
     }
 
     fn text(&self) -> String {
-        let Self { format, oldest_reader, writer, cluster_id } = self;
+        let Self { version, oldest_reader, writer, cluster_id } = self;
         let body = format!(
-            "{TITLE}format={format}\noldest_reader={oldest_reader}\nwriter={writer}\ncluster_id={cluster_id}\n"
+            "{TITLE}format={version}\noldest_reader={oldest_reader}\nwriter={writer}\ncluster_id={cluster_id}\n"
         );
         let crc = crc32c::crc32c(body.as_bytes());
         format!("{body}{CRC_LINE}{crc:08x}\n")
@@ -215,7 +215,7 @@ impl Format {
         }
         Err(StoreError::NewerFormat {
             path: dir.to_owned(),
-            format: self.format,
+            format: self.version,
             oldest_reader: self.oldest_reader,
             known: FORMAT,
             writer: self.writer.clone(),
@@ -224,7 +224,7 @@ impl Format {
 
     fn write_new(dir: &Path, cluster_id: ClusterId) -> Result<Self, StoreError> {
         let writer = env!("CARGO_PKG_VERSION").to_owned();
-        let format = Self { format: FORMAT, oldest_reader: OLDEST_READER, writer, cluster_id };
+        let format = Self { version: FORMAT, oldest_reader: OLDEST_READER, writer, cluster_id };
         let new_path = dir.join(NEW_FORMAT_FILE);
         let write = || {
             let mut file = File::create(&new_path)?;

@@ -89,6 +89,7 @@ pub(crate) const KINDS: &[Kind] = &[
 
 /// Places and numbers that are spoken for. Kafka's types 0 (an older offset key), 4, 9 and 18 have no record of ours.
 pub(crate) const RESERVED: &[Kind] = &[
+    kind(CATALOG, 0x01, 129, "Cluster"),
     kind(CATALOG, 0x05, 137, "AccessControlEntry"),
     kind(CATALOG, 0x06, 138, "UserScramCredential"),
     kind(CATALOG, 0x07, 139, "ClientQuota"),
@@ -251,13 +252,12 @@ impl Key {
     /// A text for people, whatever the bytes are.
     pub(crate) fn describe(bytes: &[u8]) -> String {
         const SHOWN: usize = 64;
-        match Self::decode(bytes) {
-            Ok(key) => key.to_string(),
-            Err(_) => {
-                let hex: String = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
-                format!("0x{hex}{}", if bytes.len() > SHOWN { "…" } else { "" })
-            }
+        if let Ok(key) = Self::decode(bytes) {
+            return key.to_string();
         }
+        let start = bytes.get(..SHOWN).unwrap_or(bytes);
+        let more = if start.len() < bytes.len() { "…" } else { "" };
+        format!("0x{}{more}", hex(start))
     }
 }
 
@@ -286,6 +286,11 @@ impl fmt::Display for Key {
             Self::OffsetCommit(group, topic, partition) => write!(out, "(group {group:?}, {topic:?}-{partition})"),
         }
     }
+}
+
+/// Two digits a byte.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// A zero byte becomes `00 ff`, the end is `00 00`: below any byte that could go on, so shorter ids come first.

@@ -9,6 +9,8 @@ pub(crate) mod envelope;
 mod error;
 mod format;
 pub(crate) mod keys;
+#[cfg(test)]
+mod measure;
 mod mem;
 mod migrate;
 mod sled;

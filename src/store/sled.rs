@@ -6,32 +6,38 @@
 //! - No background flusher (it swallows errors of its syncs), no `flush_async` (deadlocks), no compression.
 //! - A left-over `snap.*.generating` would stop sled from opening for ever; it is deleted while our lock is held.
 //! - What sled creates is synced, names included, before anything rests on it, and once more before it is read again.
-//! - Values that are large and keys that are long are cut into parts ([`outside`]), so that no node of the tree ever
-//!   outgrows its segment: sled would put such a node into a file of its own, which it neither syncs nor keeps until the
-//!   node that replaces it is durable.
+//! - Entries are kept in pages ([`pages`]), since sled is slow with many small ones. Values that are large and keys that
+//!   are long are cut into parts ([`outside`]), so that no node of the tree ever outgrows its segment: sled would put such
+//!   a node into a file of its own, which it neither syncs nor keeps until the node that replaces it is durable.
+//! - A sum over all that is stored goes with each checkpoint ([`digest`]): sled may lose a segment without a word.
 //! - After the first error the handle is dead.
 
+mod digest;
 mod outside;
+mod pages;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+use self::digest::Digest;
 use self::outside::Outside;
+use self::pages::{Edits, Pages};
 use super::keys::STORE;
 use super::{Change, DataDir, Key, StateStore, StoreError, Visit, envelope};
 use crate::types::Lsn;
 
 /// sled only scans once and is then written to; this is enough for that.
 const CACHE_BYTES: u64 = 32 << 20;
-/// The version of the checkpoint's value, which has nothing in it but its lsn.
+/// Where the checkpoint's value lies: before the parts of large entries.
+const CHECKPOINT_AT: [u8; 1] = [STORE];
+/// The version of that value, which is the digest.
 const CHECKPOINT_VERSION: u16 = 1;
 
 /// A change of one of sled's own keys; `None` removes it.
@@ -43,7 +49,10 @@ pub(crate) struct SledStore {
     db: sled::Db,
     /// Our own handle to sled's file, to sync it. Dropped after `db`.
     file: Handle,
+    pages: Pages,
     outside: Outside,
+    /// The last checkpoint.
+    lsn: Lsn,
     dead: bool,
 }
 
@@ -67,57 +76,58 @@ impl SledStore {
         sync_file(data.path())?;
         let path = dir.join("db");
         let file = File::options().read(true).write(true).open(&path).map_err(StoreError::io("open", &path))?;
+        let pages = Pages::find(&dir, &db)?;
         let outside = Outside::find(&dir, &db)?;
-        Ok(Self { dir, db, file: Handle(file), outside, dead: false })
+        let (lsn, digest) = last_checkpoint(&dir, &db)?;
+        if digest != pages.digest().plus(outside.digest()) {
+            return Err(damaged(&dir, "what is in it is not what the last checkpoint has stored"));
+        }
+        Ok(Self { dir, db, file: Handle { file, waits: true }, pages, outside, lsn, dead: false })
     }
 
     /// What sled is to write for the changes and the checkpoint's key.
     fn writes(&mut self, lsn: Lsn, changes: &[Change]) -> Result<Writes, StoreError> {
-        let mut writes = Writes::new();
+        let checkpoint = Key::Checkpoint.encode();
+        let (mut edits, mut writes) = (Edits::new(), Writes::new());
         for change in changes {
             match change {
+                Change::Put { key, .. } if *key == checkpoint => {}
                 Change::Put { key, value } => {
-                    self.delete(key, &mut writes);
+                    self.delete(key, &mut edits, &mut writes);
                     if outside::fits_inside(key, value.len()) {
-                        writes.insert(key.clone(), Some(value.clone()));
+                        edits.insert(key.clone(), Some(value.clone()));
                     } else {
                         self.outside.put(key, value, &mut writes);
                     }
                 }
-                Change::Delete { key } => self.delete(key, &mut writes),
+                Change::Delete { key } => self.delete(key, &mut edits, &mut writes),
                 Change::DeletePrefix { prefix } => {
-                    for key in self.keys_under(prefix, &writes)? {
-                        self.delete(&key, &mut writes);
+                    for key in self.keys_under(prefix, &edits)? {
+                        self.delete(&key, &mut edits, &mut writes);
                     }
                 }
             }
         }
-        let key = Key::Checkpoint.encode();
-        let value = envelope::encode(&key, Key::Checkpoint.record_type(), CHECKPOINT_VERSION, lsn, &());
-        writes.insert(key, Some(value));
+        self.pages.edit(&self.dir, &self.db, edits, &mut writes)?;
+        let digest = self.pages.digest().plus(self.outside.digest());
+        let value = envelope::encode(&checkpoint, Key::Checkpoint.record_type(), CHECKPOINT_VERSION, lsn, &digest.0);
+        writes.insert(Bytes::copy_from_slice(&CHECKPOINT_AT), Some(value));
         Ok(writes)
     }
 
-    fn delete(&mut self, key: &Bytes, writes: &mut Writes) {
+    fn delete(&mut self, key: &Bytes, edits: &mut Edits, writes: &mut Writes) {
         self.outside.delete(key, writes);
         if outside::fits_inside(key, 0) {
-            writes.insert(key.clone(), None);
+            edits.insert(key.clone(), None);
         }
     }
 
-    /// Every key with this prefix, in sled, in the batch so far, or outside.
-    fn keys_under(&self, prefix: &Bytes, writes: &Writes) -> Result<Vec<Bytes>, StoreError> {
-        let is_under = |key: &&Bytes| key.starts_with(prefix);
-        let from = (Bound::Included(&prefix[..]), Bound::Unbounded);
-        let mut keys: Vec<Bytes> = self.outside.keys_under(prefix);
-        let written = writes.range::<[u8], _>(from).map(|(key, _)| key).take_while(is_under);
-        keys.extend(written.filter(|key| key.first() != Some(&STORE)).cloned());
-        let mut stored = self.db.scan_prefix(prefix).keys();
-        while let Some(key) = guard(&self.dir, || stored.next().transpose())? {
-            if key.first() != Some(&STORE) {
-                keys.push(Bytes::copy_from_slice(&key));
-            }
-        }
+    /// Every key with this prefix, in a page, among the edits so far, or outside.
+    fn keys_under(&self, prefix: &Bytes, edits: &Edits) -> Result<Vec<Bytes>, StoreError> {
+        let mut keys = self.outside.keys_under(prefix);
+        let edited = edits.range(prefix.clone()..).map(|(key, _)| key);
+        keys.extend(edited.take_while(|key| key.starts_with(prefix)).cloned());
+        keys.extend(self.pages.keys_under(&self.dir, &self.db, prefix)?);
         Ok(keys)
     }
 
@@ -131,36 +141,32 @@ impl SledStore {
         }
         guard(&self.dir, || self.db.apply_batch(batch))?;
         guard(&self.dir, || self.db.flush())?;
-        self.file.0.sync_data().map_err(StoreError::io("sync", &self.dir.join("db")))
+        self.file.file.sync_data().map_err(StoreError::io("sync", &self.dir.join("db")))?;
+        self.lsn = lsn;
+        Ok(())
     }
 
     fn show(&self, visit: Visit<'_>) -> Result<Lsn, StoreError> {
-        let mut lsn = Lsn(0);
-        let checkpoint = Key::Checkpoint.encode();
         let mut outside = self.outside.keys().peekable();
-        let mut stored = self.db.range(..&[STORE][..]);
-        loop {
-            let next = guard(&self.dir, || stored.next().transpose())?;
-            while let Some(key) = outside.next_if(|key| next.as_ref().is_none_or(|(next, _)| key[..] < next[..])) {
-                visit(key, &self.outside.value(&self.dir, &self.db, key)?)?;
-            }
-            let Some((key, value)) = next else { return Ok(lsn) };
-            if key == checkpoint[..] {
-                let value = envelope::decode(&key, &value)?;
-                value.payload::<()>(CHECKPOINT_VERSION)?;
-                lsn = value.lsn;
-            } else {
-                visit(&key, &value)?;
+        let mut stored = self.db.range(..&[STORE][..]).values();
+        while let Some(page) = guard(&self.dir, || stored.next().transpose())? {
+            for (key, value) in pages::decode(&self.dir, &page)? {
+                while let Some(key) = outside.next_if(|outside| outside[..] < *key) {
+                    visit(key, &self.outside.value(&self.dir, &self.db, key)?)?;
+                }
+                visit(key, value)?;
             }
         }
+        for key in outside {
+            visit(key, &self.outside.value(&self.dir, &self.db, key)?)?;
+        }
+        Ok(self.lsn)
     }
 }
 
 impl StateStore for SledStore {
     fn checkpoint_lsn(&mut self) -> Result<Lsn, StoreError> {
-        let key = Key::Checkpoint.encode();
-        let Some(value) = guard(&self.dir, || self.db.get(&key))? else { return Ok(Lsn(0)) };
-        Ok(envelope::decode(&key, &value)?.lsn)
+        if self.dead { Err(StoreError::Dead) } else { Ok(self.lsn) }
     }
 
     fn load(&mut self, visit: Visit<'_>) -> Result<Lsn, StoreError> {
@@ -173,32 +179,50 @@ impl StateStore for SledStore {
         }
         let outcome = self.apply(lsn, changes);
         self.dead = outcome.is_err();
+        self.file.waits = !self.dead;
         outcome
     }
 }
 
+/// The last checkpoint, and the digest of what is stored as of it.
+fn last_checkpoint(dir: &Path, db: &sled::Db) -> Result<(Lsn, Digest), StoreError> {
+    let Some(value) = guard(dir, || db.get(CHECKPOINT_AT))? else { return Ok((Lsn(0), Digest::default())) };
+    let key = Key::Checkpoint.encode();
+    let value = envelope::decode(&key, &value)?;
+    Ok((value.lsn, Digest(value.payload(CHECKPOINT_VERSION)?)))
+}
+
 /// Our own handle to sled's file.
-struct Handle(File);
+struct Handle {
+    file: File,
+    /// Whether to wait, when dropped, until sled has let go of the file: its threads may still hold it, locked, for a
+    /// moment after the last handle to the database is gone, and then the next [`SledStore::open`] of this process would
+    /// be refused. Not after a failure, which may have ended a thread of sled's with the file in its hands.
+    waits: bool,
+}
 
 impl Drop for Handle {
-    /// Waits until sled has let go of the file: its threads may still hold it, locked, for a moment after the last
-    /// handle to the database is gone, and then the next [`SledStore::open`] of this process would be refused.
     fn drop(&mut self) {
-        let _ = self.0.lock();
+        if self.waits {
+            let _ = self.file.lock();
+        }
     }
+}
+
+fn damaged(dir: &Path, what: &str) -> StoreError {
+    StoreError::Damaged { path: dir.to_owned(), what: what.to_owned() }
 }
 
 /// Calls into sled, which may answer damage with a panic.
 fn guard<T>(dir: &Path, call: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreError> {
-    let damaged = |what: String| StoreError::Damaged { path: dir.to_owned(), what };
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(sled::Error::Io(source))) => Err(StoreError::io("use", dir)(source)),
-        Ok(Err(error)) => Err(damaged(error.to_string())),
+        Ok(Err(error)) => Err(damaged(dir, &error.to_string())),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied());
-            Err(damaged(text.unwrap_or("sled panicked").to_owned()))
+            Err(damaged(dir, text.unwrap_or("sled panicked")))
         }
     }
 }

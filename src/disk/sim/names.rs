@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::machine::Rng;
+use super::dice::Dice;
 
 /// A file or directory, whatever its name.
 pub(super) type NodeId = u64;
@@ -33,7 +33,13 @@ struct Change {
 }
 
 impl Change {
+    /// A node never has two names afterwards, even if an earlier rename of it was lost.
     fn apply(self, to: &mut BTreeMap<NodeId, Entries>) {
+        if let Some((_, node)) = &self.adds {
+            for entries in to.values_mut() {
+                entries.retain(|_, other| other != node);
+            }
+        }
         if let Some((dir, name)) = self.removes {
             to.entry(dir).or_default().remove(&name);
         }
@@ -42,12 +48,9 @@ impl Change {
         }
     }
 
-    fn removes_in(&self, dir: NodeId) -> bool {
-        self.removes.as_ref().is_some_and(|(place, _)| *place == dir)
-    }
-
-    fn adds_in(&self, dir: NodeId) -> bool {
-        self.adds.as_ref().is_some_and(|((place, _), _)| *place == dir)
+    fn is_in(&self, dir: NodeId) -> bool {
+        let removes = self.removes.as_ref().is_some_and(|(place, _)| *place == dir);
+        removes || self.adds.as_ref().is_some_and(|((place, _), _)| *place == dir)
     }
 }
 
@@ -165,12 +168,8 @@ impl Names {
         let dir = self.find_dir(dir)?;
         let mut left = Vec::new();
         for change in std::mem::take(&mut self.later) {
-            if change.removes_in(dir) || (change.adds_in(dir) && change.removes.is_none()) {
+            if change.is_in(dir) {
                 change.apply(&mut self.durable);
-            } else if change.adds_in(dir) {
-                let Change { removes, adds } = change;
-                Change { removes: None, adds }.apply(&mut self.durable);
-                left.push(Change { removes, adds: None });
             } else {
                 left.push(change);
             }
@@ -179,10 +178,10 @@ impl Names {
         Ok(())
     }
 
-    pub(super) fn after_power_loss(&self, rng: &mut Rng, percent: u64) -> Self {
+    pub(super) fn after_power_loss(&self, dice: &mut Dice, percent: u64) -> Self {
         let mut durable = self.durable.clone();
         for change in &self.later {
-            if rng.below(100) < percent {
+            if dice.hits(percent) {
                 change.clone().apply(&mut durable);
             }
         }

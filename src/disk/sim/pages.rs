@@ -1,6 +1,6 @@
 //! The bytes of one simulated file: what is durable, and what was written since.
 
-use crate::machine::Rng;
+use super::dice::Dice;
 
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;
@@ -88,9 +88,9 @@ impl Pages {
         self.later.clear();
     }
 
-    pub(super) fn after_power_loss(&self, rng: &mut Rng, percent: u64) -> Self {
+    pub(super) fn after_power_loss(&self, dice: &mut Dice, percent: u64) -> Self {
         let length_changes = self.later.iter().filter(|later| matches!(later, Later::Len(_))).count();
-        let kept_lengths = (0..length_changes).take_while(|_| rng.below(100) < percent).count();
+        let kept_lengths = (0..length_changes).take_while(|_| dice.hits(percent)).count();
         let mut bytes = self.durable.clone();
         let mut len = bytes.len();
         let mut lengths = 0;
@@ -103,9 +103,9 @@ impl Pages {
                         bytes.truncate(len);
                     }
                 }
-                Later::Page { page, bytes: written, .. } if rng.below(100) < percent => {
-                    if rng.below(8) == 0 {
-                        put_some_sectors(&mut bytes, *page, written, rng);
+                Later::Page { page, bytes: written, .. } if dice.hits(percent) => {
+                    if dice.hits(12) {
+                        put_some_sectors(&mut bytes, *page, written, dice);
                     } else {
                         put_page(&mut bytes, *page, written);
                     }
@@ -127,9 +127,9 @@ fn put_page(bytes: &mut Vec<u8>, page: usize, written: &[u8]) {
     put_at(bytes, page * PAGE, written);
 }
 
-fn put_some_sectors(bytes: &mut Vec<u8>, page: usize, written: &[u8], rng: &mut Rng) {
+fn put_some_sectors(bytes: &mut Vec<u8>, page: usize, written: &[u8], dice: &mut Dice) {
     for (sector, content) in written.chunks(SECTOR).enumerate() {
-        if rng.below(2) == 0 {
+        if dice.hits(50) {
             put_at(bytes, page * PAGE + sector * SECTOR, content);
         }
     }

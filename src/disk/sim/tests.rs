@@ -1,3 +1,5 @@
+//! What the simulated disk keeps and what it loses.
+
 use super::*;
 
 fn write(disk: &SimDisk, path: &str, how: Open, bytes: &[u8]) -> Arc<dyn DiskFile> {

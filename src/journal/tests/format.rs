@@ -16,7 +16,9 @@ fn header(first: u64) -> Header {
 
 fn frame_of(entries: &[Entry]) -> Vec<u8> {
     let mut builder = Builder::new(header(entries[0].lsn.0), 0);
-    entries.iter().for_each(|entry| builder.add(entry));
+    for entry in entries {
+        builder.add(entry);
+    }
     builder.finish()
 }
 
@@ -27,7 +29,8 @@ fn read(frame: &[u8]) -> Option<Vec<Entry>> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.chunks(16).map(|line| line.iter().map(|byte| format!("{byte:02x} ")).collect::<String>() + "\n").collect()
+    let line = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ") + "\n";
+    bytes.chunks(16).map(line).collect()
 }
 
 /// One entry of every kind of item, pinned for ever: a file written today is read by every later version.
@@ -53,17 +56,17 @@ fn golden_bytes_of_a_frame() {
     let frame = frame_of(&entries);
     assert_eq!(frame.len(), 4096);
     let end = frame.iter().rposition(|byte| *byte != 0).unwrap() + 1;
-    expect_test::expect![[r#"
-        53 4b 4a 31 00 01 00 00 00 00 00 00 00 00 00 07 
-        00 00 00 00 00 00 00 09 00 00 00 00 00 00 01 02 
-        00 00 00 00 00 00 01 03 00 00 00 00 00 00 01 01 
-        00 00 00 52 7e 9d af 12 00 00 00 02 01 00 00 00 
-        03 6b 65 79 00 00 00 05 76 61 6c 75 65 02 00 00 
-        00 04 67 6f 6e 65 00 00 00 02 03 00 00 00 05 67 
-        72 6f 75 70 04 aa aa aa aa aa aa aa aa aa aa aa 
-        aa aa aa aa aa 00 00 00 02 00 00 00 00 00 00 00 
-        05 00 00 00 05 62 61 74 63 68 8c dc a4 5c 
-    "#]]
+    expect_test::expect![[r"
+        53 4b 4a 31 00 01 00 00 00 00 00 00 00 00 00 07
+        00 00 00 00 00 00 00 09 00 00 00 00 00 00 01 02
+        00 00 00 00 00 00 01 03 00 00 00 00 00 00 01 01
+        00 00 00 52 7e 9d af 12 00 00 00 02 01 00 00 00
+        03 6b 65 79 00 00 00 05 76 61 6c 75 65 02 00 00
+        00 04 67 6f 6e 65 00 00 00 02 03 00 00 00 05 67
+        72 6f 75 70 04 aa aa aa aa aa aa aa aa aa aa aa
+        aa aa aa aa aa 00 00 00 02 00 00 00 00 00 00 00
+        05 00 00 00 05 62 61 74 63 68 8c dc a4 5c
+    "]]
     .assert_eq(&hex(&frame[..end]));
     assert_eq!(read(&frame), Some(entries.to_vec()));
 }

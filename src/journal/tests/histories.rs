@@ -183,9 +183,9 @@ impl World {
             assert!(matches!(self.journal().write(&[]), Err(JournalError::Poisoned)));
             assert!(matches!(self.journal().sync(), Err(JournalError::Poisoned)));
             if self.rng.below(2) == 0 {
-                self.lose_process()
+                self.lose_process();
             } else {
-                self.lose_power()
+                self.lose_power();
             }
             self.reopen(counts, false);
         }

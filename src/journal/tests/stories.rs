@@ -86,24 +86,34 @@ fn a_full_file_is_followed_by_the_next_and_recycled_when_a_checkpoint_covers_it(
 fn an_entry_larger_than_a_file_gets_a_file_of_its_own() {
     let disk = new_disk();
     let (mut journal, _, _) = open(&options(&disk, FILE_BYTES), 0).unwrap();
-    journal.write_round(&[entry(1, 10), entry(2, 20 << 20), entry(3, 10)]).unwrap();
+    journal.frame_bytes = 4096;
+    let round = [entry(1, 10), entry(2, 300_000), entry(3, 10)];
+    journal.write_round(&round).unwrap();
     assert_eq!(names(&disk).len(), 3);
     let (_, _, entries) = open(&options(&disk.power_loss(0, 0), FILE_BYTES), 0).unwrap();
-    assert_eq!(entries, [entry(1, 10), entry(2, 20 << 20), entry(3, 10)]);
-    let bytes = frame::MAX_ENTRY_BYTES;
-    let error = journal.write(&[entry(4, bytes)]).unwrap_err();
-    assert!(matches!(error, JournalError::TooLarge { lsn: Lsn(4), .. }), "{error}");
+    assert_eq!(entries, round);
+}
+
+/// What a client may send in one batch fits into one entry; nothing larger is begun.
+#[test]
+fn an_entry_is_bounded() {
+    let disk = new_disk();
+    let (mut journal, _, _) = open(&options(&disk, FILE_BYTES), 0).unwrap();
+    let error = journal.write(&[entry(1, 10), entry(2, frame::MAX_ENTRY_BYTES)]).unwrap_err();
+    assert!(matches!(error, JournalError::TooLarge { lsn: Lsn(2), .. }), "{error}");
+    assert_eq!(names(&disk), [""; 0], "nothing was written");
+    assert!(frame::entry_bytes(&entry(2, 100 << 20)) <= frame::MAX_ENTRY_BYTES);
 }
 
 #[test]
 fn a_large_round_is_several_frames_with_one_sync() {
     let disk = new_disk();
     let (mut journal, _, _) = open(&options(&disk, 1 << 30), 0).unwrap();
-    let round: Vec<_> = (1..=40).map(|lsn| entry(lsn, 1 << 20)).collect();
+    let round: Vec<_> = (1..=3).map(|lsn| entry(lsn, 7 << 20)).collect();
     let before = disk.changes();
     journal.write_round(&round).unwrap();
-    // Create the file, sync its name, three frames, one sync.
-    assert_eq!(disk.changes() - before, 6);
+    // Create the file, sync its name, two frames of at most 16 MiB, one sync.
+    assert_eq!(disk.changes() - before, 5);
     let (_, _, entries) = open(&options(&disk.power_loss(0, 0), 1 << 30), 0).unwrap();
     assert!(entries == round);
 }

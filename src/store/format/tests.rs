@@ -1,3 +1,5 @@
+//! A data directory made, refused, locked.
+
 use super::*;
 
 fn open(path: &Path) -> Result<DataDir, StoreError> {
@@ -12,9 +14,9 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 /// A FORMAT file with a good checksum.
-fn write_format(dir: &Path, format: u32, oldest_reader: u32) {
+fn write_format(dir: &Path, version: u32, oldest_reader: u32) {
     let (writer, cluster_id) = ("9.1.0".to_owned(), ClusterId::from("c"));
-    fs::write(dir.join("FORMAT"), Format { format, oldest_reader, writer, cluster_id }.text()).unwrap();
+    fs::write(dir.join("FORMAT"), Format { version, oldest_reader, writer, cluster_id }.text()).unwrap();
 }
 
 #[test]
@@ -37,15 +39,16 @@ fn an_absent_or_empty_directory_becomes_a_data_directory() {
 /// The bytes of the file, for ever.
 #[test]
 fn golden_format_file() {
-    let format = Format { format: 1, oldest_reader: 1, writer: "0.1.0".to_owned(), cluster_id: ClusterId::from("abc") };
-    expect_test::expect![[r#"
+    let format =
+        Format { version: 1, oldest_reader: 1, writer: "0.1.0".to_owned(), cluster_id: ClusterId::from("abc") };
+    expect_test::expect![[r"
         streamkeeper data directory
         format=1
         oldest_reader=1
         writer=0.1.0
         cluster_id=abc
         crc32c=34b5be17
-    "#]]
+    "]]
     .assert_eq(&format.text());
     assert_eq!(Format::parse(format.text().as_bytes()), Ok(format));
 }
@@ -78,7 +81,9 @@ fn only_one_process_has_it() {
     let text = error.to_string();
     assert!(matches!(error, StoreError::InUse { .. }), "{text}");
     assert!(text.contains(&format!("(pid {})", std::process::id())), "{text}");
+    assert!(!DataDir::is_abandoned(dir.path()));
     drop(data);
+    assert!(DataDir::is_abandoned(dir.path()));
     open(dir.path()).unwrap();
 }
 

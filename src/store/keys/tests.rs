@@ -1,3 +1,5 @@
+//! Keys: order, prefixes, and their bytes for ever.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -60,12 +62,13 @@ fn order(key: &Key) -> (u8, String, Option<TopicId>, i32, u8, String, i64) {
     match key {
         Key::Checkpoint | Key::ProducerIds => {}
         Key::BrokerConfig { default } => number = i64::from(*default),
-        Key::Topic(topic_id) => name = topic_id.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect(),
+        Key::Topic(topic_id) => name = hex(&topic_id.to_bytes()),
         Key::GroupConfig(group) => name = group.to_string(),
         Key::HeadStart(at) | Key::HeadEnd(at) => (topic_id, partition) = (Some(at.topic_id), at.partition),
         Key::Producer(at, id) => (topic_id, partition, number) = (Some(at.topic_id), at.partition, id.0),
-        Key::StreamsGroupMetadata(of) | Key::StreamsGroupTopology(of) => group = of.to_string(),
-        Key::StreamsGroupTargetAssignmentMetadata(of) => group = of.to_string(),
+        Key::StreamsGroupMetadata(of)
+        | Key::StreamsGroupTopology(of)
+        | Key::StreamsGroupTargetAssignmentMetadata(of) => group = of.to_string(),
         Key::StreamsGroupMemberMetadata(of, member)
         | Key::StreamsGroupTargetAssignmentMember(of, member)
         | Key::StreamsGroupCurrentMemberAssignment(of, member) => (group, name) = (of.to_string(), member.to_string()),
@@ -121,9 +124,9 @@ fn spoiled(key: &Key, at: usize) -> Vec<u8> {
     let mut bytes = key.encode().to_vec();
     let place = at % bytes.len();
     if at & (1 << 40) == 0 {
-        bytes[place] ^= 1
+        bytes[place] ^= 1;
     } else {
-        bytes.truncate(place)
+        bytes.truncate(place);
     }
     bytes
 }
@@ -187,10 +190,7 @@ fn golden_keys() {
         Key::StreamsGroupCurrentMemberAssignment(group.clone(), member),
         Key::OffsetCommit(group, topic, 7),
     ];
-    let lines = keys.iter().map(|key| {
-        let hex: String = key.encode().iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{:3} {key} {hex}\n", key.record_type())
-    });
+    let lines = keys.iter().map(|key| format!("{:3} {key} {}\n", key.record_type(), hex(&key.encode())));
     expect_test::expect![[r#"
         128 Checkpoint 0101
         130 Topic(qqqqqqqqqqqqqqqqqqqqqg) 0202aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::{STORE, StoreError, Writes, guard};
+use super::digest::Digest;
+use super::{STORE, StoreError, Writes, damaged, guard};
 
 // A node of sled's tree is rewritten as a whole and must stay below a quarter of a 512 KiB segment. A leaf has up to 20
-// entries for a moment (16, and those of a neighbour that merges into it); an inner node up to 320 keys, less what they
-// have in common. 20 times 4 KiB and 320 times 256 bytes are 80 KiB each.
+// entries for a moment (16, and those of a neighbour that merges into it), each a page or a part; an inner node up to 320
+// keys, less what they have in common. 20 times 4 KiB and 320 times 256 bytes are 80 KiB each.
 const MAX_INSIDE_BYTES: usize = 4096;
 const MAX_INSIDE_KEY_BYTES: usize = 256;
 const PART_BYTES: usize = 4000;
@@ -32,6 +33,15 @@ pub(super) fn fits_inside(key: &[u8], value_bytes: usize) -> bool {
 struct Place {
     id: u64,
     parts: u32,
+    digest: Digest,
+}
+
+/// One, read.
+struct Whole {
+    key: Bytes,
+    value: Bytes,
+    parts: u32,
+    digest: Digest,
 }
 
 /// The entries that are outside.
@@ -39,6 +49,8 @@ struct Place {
 pub(super) struct Outside {
     places: BTreeMap<Bytes, Place>,
     next_id: u64,
+    /// Over all of them.
+    digest: Digest,
 }
 
 fn part_key(id: u64, part: u32) -> Bytes {
@@ -54,21 +66,23 @@ fn id_of(part_key: &[u8]) -> Option<u64> {
     if rest.len() + 1 == PART_KEY_BYTES { rest.first_chunk().map(|id| u64::from_be_bytes(*id)) } else { None }
 }
 
-fn damaged(dir: &Path, what: &str) -> StoreError {
-    StoreError::Damaged { path: dir.to_owned(), what: what.to_owned() }
-}
-
 impl Outside {
     /// Finds them in the store.
     pub(super) fn find(dir: &Path, db: &sled::Db) -> Result<Self, StoreError> {
         let mut outside = Self::default();
         while let Some((key, _)) = guard(dir, || db.range(&part_key(outside.next_id, 0)[..]..).next().transpose())? {
             let id = id_of(&key).ok_or_else(|| damaged(dir, "a part has a malformed key"))?;
-            let (key, _, parts) = read(dir, db, id)?;
-            outside.places.insert(key, Place { id, parts });
+            let Whole { key, parts, digest, .. } = read(dir, db, id)?;
+            outside.places.insert(key, Place { id, parts, digest });
             outside.next_id = id.saturating_add(1);
+            outside.digest = outside.digest.plus(digest);
         }
         Ok(outside)
+    }
+
+    /// The sum over all of them.
+    pub(super) fn digest(&self) -> Digest {
+        self.digest
     }
 
     /// Their keys, in order.
@@ -86,8 +100,8 @@ impl Outside {
     /// The value of one.
     pub(super) fn value(&self, dir: &Path, db: &sled::Db, key: &[u8]) -> Result<Bytes, StoreError> {
         let place = self.places.get(key).ok_or_else(|| damaged(dir, "a large entry is gone"))?;
-        let (found, value, _) = read(dir, db, place.id)?;
-        if found == key { Ok(value) } else { Err(damaged(dir, "a large entry has another key")) }
+        let found = read(dir, db, place.id)?;
+        if found.key == key { Ok(found.value) } else { Err(damaged(dir, "a large entry has another key")) }
     }
 
     /// Writes one that is not there.
@@ -101,24 +115,27 @@ impl Outside {
         whole.extend_from_slice(key);
         whole.extend_from_slice(value);
         let whole = Bytes::from(whole);
+        let digest = Digest::of(&part_key(id, 0), &whole);
         let mut parts = 0;
         for start in (0..whole.len()).step_by(PART_BYTES) {
             let part = whole.slice(start..whole.len().min(start + PART_BYTES));
             writes.insert(part_key(id, parts), Some(part));
             parts += 1;
         }
-        self.places.insert(key.clone(), Place { id, parts });
+        self.places.insert(key.clone(), Place { id, parts, digest });
+        self.digest = self.digest.plus(digest);
     }
 
     /// Removes one, if it is there.
     pub(super) fn delete(&mut self, key: &[u8], writes: &mut Writes) {
-        let Some(Place { id, parts }) = self.places.remove(key) else { return };
+        let Some(Place { id, parts, digest }) = self.places.remove(key) else { return };
+        self.digest = self.digest.minus(digest);
         writes.extend((0..parts).map(|part| (part_key(id, part), None)));
     }
 }
 
-/// Key, value and number of parts of the entry of this id.
-fn read(dir: &Path, db: &sled::Db, id: u64) -> Result<(Bytes, Bytes, u32), StoreError> {
+/// The entry of this id.
+fn read(dir: &Path, db: &sled::Db, id: u64) -> Result<Whole, StoreError> {
     let mut whole = Vec::new();
     let mut parts = 0;
     let mut stored = db.range(&part_key(id, 0)[..]..=&part_key(id, u32::MAX)[..]);
@@ -129,6 +146,7 @@ fn read(dir: &Path, db: &sled::Db, id: u64) -> Result<(Bytes, Bytes, u32), Store
         whole.extend_from_slice(&part);
         parts += 1;
     }
+    let digest = Digest::of(&part_key(id, 0), &whole);
     let whole = Bytes::from(whole);
     let lengths = whole.first_chunk::<LENGTHS_BYTES>().ok_or_else(|| damaged(dir, "a large entry is too short"))?;
     let [k0, k1, k2, k3, v0, v1, v2, v3] = *lengths;
@@ -138,5 +156,6 @@ fn read(dir: &Path, db: &sled::Db, id: u64) -> Result<(Bytes, Bytes, u32), Store
         return Err(damaged(dir, "a large entry is not whole"));
     }
     let value_start = LENGTHS_BYTES + key_len;
-    Ok((whole.slice(LENGTHS_BYTES..value_start), whole.slice(value_start..), parts))
+    let (key, value) = (whole.slice(LENGTHS_BYTES..value_start), whole.slice(value_start..));
+    Ok(Whole { key, value, parts, digest })
 }
