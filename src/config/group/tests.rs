@@ -1,3 +1,5 @@
+//! Group settings: what holds, what is clamped, what is refused.
+
 use super::*;
 use crate::config::BROKER_KEYS;
 

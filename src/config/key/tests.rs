@@ -1,3 +1,5 @@
+//! Values against the type and the bounds of their key.
+
 use super::*;
 
 fn key(kind: Kind, bounds: Bounds) -> Key {

@@ -337,5 +337,7 @@ fn damage_never_gives_half_a_checkpoint() {
             }
         }
     }
-    println!("{errors} errors, {noticed_by_sum} of them by the sum alone, {older} older checkpoints, {unharmed} without effect");
+    println!(
+        "{errors} errors, {noticed_by_sum} of them by the sum alone, {older} older checkpoints, {unharmed} without effect"
+    );
 }

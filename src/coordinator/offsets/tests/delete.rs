@@ -1,3 +1,5 @@
+//! OffsetDelete, rule by rule.
+
 use expect_test::expect;
 
 use crate::coordinator::Record;

@@ -1,3 +1,5 @@
+//! Offsets that nobody needs any more go after their time, and empty groups with them.
+
 use crate::coordinator::offsets::testing::{DAY, MINUTE, World, commit_request};
 use crate::coordinator::{Coordinator, Record, TimerKey};
 use crate::machine::Core;

@@ -1,3 +1,5 @@
+//! OffsetFetch, rule by rule and in every version.
+
 use expect_test::expect;
 
 use crate::coordinator::offsets::fetch;

@@ -1,3 +1,5 @@
+//! A load gives the live state, whatever the order of keys.
+
 use proptest::prelude::*;
 
 use crate::coordinator::offsets::Totals;

@@ -1,3 +1,5 @@
+//! Offsets of members of a streams group.
+
 use std::collections::BTreeMap;
 
 use expect_test::expect;

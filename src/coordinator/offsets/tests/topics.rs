@@ -1,3 +1,5 @@
+//! What was committed for a deleted topic goes, a bounded number of offsets at a time.
+
 use crate::coordinator::offsets::testing::{World, topic_id_of};
 use crate::coordinator::{OffsetCommitValue, Record};
 use crate::types::{TopicId, TopicName};

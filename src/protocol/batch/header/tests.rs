@@ -1,3 +1,5 @@
+//! A batch's header: reading, checking and patching.
+
 use super::*;
 use crate::protocol::batch::{BatchBuilder, NewRecord};
 
