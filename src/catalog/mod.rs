@@ -22,7 +22,6 @@ use std::sync::Arc;
 pub(crate) use describe::{describe_configs, list_config_resources};
 pub(crate) use error::CatalogError;
 pub(crate) use metadata::{describe_cluster, describe_topic_partitions, metadata};
-pub(crate) use names::is_internal;
 pub(crate) use records::{ConfigValue, Record, TopicValue};
 
 use crate::machine::{Asked, Core, Decision, Env, ReplyTo};

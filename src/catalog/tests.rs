@@ -16,7 +16,6 @@ use crate::protocol::message;
 use crate::protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use crate::protocol::messages::create_topics_response::CreatableTopicResult;
 use crate::protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
-use crate::types::ErrorCode;
 
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;

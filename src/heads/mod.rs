@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use bytes::{Bytes, BytesMut};
 
 use producer::ProducerState;
-pub(crate) use records::{HeadEndValue, HeadStartValue, ProducerBatch, ProducerStateValue, Record};
+pub(crate) use records::{HeadEndValue, HeadStartValue, ProducerStateValue, Record};
 
 use crate::machine::{Core, Decision, Env, ReplyTo};
 pub(crate) use crate::protocol::batch::BatchMeta;
@@ -159,11 +159,6 @@ impl Heads {
     /// The head of a partition; all zeros if nothing was ever stored.
     pub(crate) fn head(&self, partition: TopicPartition) -> Head {
         self.partitions.get(&partition).copied().unwrap_or_default()
-    }
-
-    /// Up to where transactions have ended. None can be open yet, so this is the log end.
-    pub(crate) fn last_stable_offset(&self, partition: TopicPartition) -> Offset {
-        self.head(partition).next_offset
     }
 
     /// What a checkpoint stores of a partition: where its log ends.

@@ -24,6 +24,7 @@ pub(crate) enum Record {
 
 impl Record {
     /// The partition it changes, and the producer if it changes one: what a checkpoint has to store anew.
+    #[cfg(test)]
     pub(crate) fn touched(&self) -> (TopicPartition, Option<ProducerId>) {
         match self {
             Self::Append { partition, meta, .. } => {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 pub(crate) use error::JournalError;
-pub(crate) use recovery::{Cut, Recovered};
+pub(crate) use recovery::Recovered;
 
 use file::{Folder, JournalFile};
 use frame::{Builder, Header};
@@ -130,6 +130,7 @@ impl Journal {
     }
 
     /// Writes a round and makes it durable.
+    #[cfg(test)]
     pub(crate) fn write_round(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
         self.write(entries)?;
         self.sync()
@@ -158,11 +159,13 @@ impl Journal {
     }
 
     /// The last entry written, durable or not.
+    #[cfg(test)]
     pub(crate) fn last_lsn(&self) -> Lsn {
         self.last
     }
 
     /// The last entry known to be durable.
+    #[cfg(test)]
     pub(crate) fn synced_lsn(&self) -> Lsn {
         self.synced
     }

@@ -85,19 +85,6 @@ pub struct Asked<R> {
     pub request: R,
 }
 
-impl<R> Asked<R> {
-    /// The same asker with another body.
-    pub fn with<S>(&self, request: S) -> Asked<S> {
-        Asked {
-            to: self.to,
-            version: self.version,
-            client_id: Arc::clone(&self.client_id),
-            client_host: Arc::clone(&self.client_host),
-            request,
-        }
-    }
-}
-
 /// What follows from an input. Its records become durable together or not at all.
 pub struct Decision<C: Core> {
     /// Changes, in the order they are to be applied.

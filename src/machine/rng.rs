@@ -20,6 +20,7 @@ impl Rng {
     }
 
     /// A number below `bound`; 0 if the bound is 0.
+    #[cfg(test)]
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 { 0 } else { self.next_u64() % bound }
     }

@@ -62,12 +62,14 @@ impl<K: Ord + Clone> Timers<K> {
     }
 
     /// How many are armed.
+    #[cfg(test)]
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_key.len()
     }
 
     /// Whether none is armed.
+    #[cfg(test)]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()

@@ -46,6 +46,7 @@ pub(crate) struct Metrics {
     journal_rounds: IntCounter,
     journal_entries: IntCounter,
     journal_bytes: IntCounter,
+    journal_live_bytes: IntGauge,
     checkpoint_seconds: Histogram,
     load_seconds: Gauge,
     loaded_records: IntGauge,
@@ -103,6 +104,11 @@ impl Metrics {
                 "streamkeeper_journal_written_bytes_total",
                 "Bytes of keys, values and batches written to the journal",
             )?,
+            journal_live_bytes: gauge(
+                &registry,
+                "streamkeeper_journal_live_bytes",
+                "Bytes of journal that a restart would read at most",
+            )?,
             checkpoint_seconds: histogram(
                 &registry,
                 "streamkeeper_checkpoint_duration_seconds",
@@ -141,7 +147,8 @@ impl Metrics {
     }
 
     /// Counts a round.
-    pub(crate) fn journal_round(&self, entries: usize, bytes: u64) {
+    pub(crate) fn journal_round(&self, entries: usize, bytes: u64, live_bytes: u64) {
+        self.journal_live_bytes.set(i64::try_from(live_bytes).unwrap_or(i64::MAX));
         self.journal_rounds.inc();
         self.journal_entries.inc_by(u64::try_from(entries).unwrap_or(u64::MAX));
         self.journal_bytes.inc_by(bytes);

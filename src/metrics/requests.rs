@@ -56,7 +56,7 @@ impl RequestMetrics {
 
     /// Begins to time a request.
     #[allow(clippy::disallowed_methods, reason = "a duration is measured here and nothing is decided by it")]
-    pub(crate) fn start(&self, api: &'static str) -> RequestTimer {
+    pub(crate) fn start(api: &'static str) -> RequestTimer {
         RequestTimer { api, started: Instant::now() }
     }
 

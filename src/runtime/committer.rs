@@ -128,7 +128,7 @@ impl Committer {
         }
         writing.finish()?;
         let bytes = u64::try_from(bytes_of(entries)).unwrap_or(u64::MAX);
-        self.metrics.journal_round(entries.len(), bytes);
+        self.metrics.journal_round(entries.len(), bytes, self.journal.live_bytes());
         self.progress.journal_bytes.fetch_add(bytes, Ordering::AcqRel);
         self.progress.durable_lsn.store(last.lsn.0, Ordering::Release);
         Ok(())

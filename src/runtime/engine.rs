@@ -17,7 +17,7 @@ use crate::heads::{self, Heads};
 use crate::journal::{Entry, Item};
 use crate::machine::{Core, Decision, Env, ReplyTo};
 use crate::store::Key;
-use crate::txn::{self, Txn};
+use crate::txn::Txn;
 use crate::types::{Image, Lsn, Offset, TimestampMs, TopicId, TopicPartition};
 
 /// A core's hard and soft state.

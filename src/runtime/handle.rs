@@ -96,11 +96,6 @@ impl Handle {
         &self.shared.logs
     }
 
-    /// The machine's clock.
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.shared.clock
-    }
-
     /// Now.
     pub(crate) fn now(&self) -> TimestampMs {
         self.shared.clock.now()

@@ -29,7 +29,6 @@ use crate::types::{ClusterId, Image, Lsn, Offset, TopicId, TopicPartition};
 pub(super) struct Opened {
     pub(super) dir: DataDir,
     pub(super) engine: Engine,
-    pub(super) identity: Identity,
     pub(super) journal: Journal,
     pub(super) store: Box<dyn StateStore>,
     pub(super) logs: Arc<Logs>,
@@ -53,6 +52,9 @@ pub(super) fn load(options: &Options) -> Result<Opened, OpenError> {
     };
     let dir =
         DataDir::open(&options.data_dir, || ClusterId::from(TopicId::from_bytes(env.rng.uuid_bytes()).to_string()))?;
+    if dir.is_new() {
+        tracing::info!(dir = %options.data_dir.display(), "made a new data directory");
+    }
     let identity = Identity { cluster_id: dir.cluster_id().clone(), node_id: options.config.node_id };
     let is_synced = options.durability != Durability::Ephemeral;
     let mut store: Box<dyn StateStore> = Box::new(SledStore::open(&dir)?);
@@ -84,7 +86,7 @@ pub(super) fn load(options: &Options) -> Result<Opened, OpenError> {
     }
     engine.loaded(recovered.last, &identity);
     let loaded = Loaded { groups: engine.coordinator().group_count(), records };
-    Ok(Opened { dir, engine, identity, journal, store, logs, log_writer, checkpoint, dirty: suffix.dirty, loaded })
+    Ok(Opened { dir, engine, journal, store, logs, log_writer, checkpoint, dirty: suffix.dirty, loaded })
 }
 
 /// What the journal holds behind the checkpoint, but for the batches themselves.

@@ -27,7 +27,6 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use clock::Clock;
-pub(crate) use engine::Identity;
 pub(crate) use handle::{Handle, Pending, Slot, Unavailable};
 
 use crate::config::Config;
@@ -41,6 +40,7 @@ use crate::{catalog, coordinator, heads, txn};
 
 /// What can be asked of the machine.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "inputs are handed on one by one, never kept")]
 pub(crate) enum Input {
     /// Groups and offsets.
     Coordinator(coordinator::Input),
@@ -156,7 +156,6 @@ impl<E: Into<OpenFailure>> From<E> for OpenError {
 /// A running machine.
 pub(crate) struct Runtime {
     handle: Handle,
-    identity: Identity,
     loaded: Loaded,
     stop: CancellationToken,
     sequencer: tokio::task::JoinHandle<()>,
@@ -188,6 +187,7 @@ impl Runtime {
 
 impl LoadedMachine {
     /// Starts to work. Must be called within a tokio runtime.
+    #[allow(clippy::too_many_lines, reason = "the wiring reads best in one piece")]
     pub(crate) fn start(self) -> Runtime {
         let Self { opened, options } = self;
         let progress = Arc::new(committer::Progress::new(opened.engine.last_lsn(), opened.checkpoint));
@@ -251,7 +251,6 @@ impl LoadedMachine {
         };
         Runtime {
             handle: Handle { shared: Arc::new(shared) },
-            identity: opened.identity,
             loaded: opened.loaded,
             stop,
             sequencer: tokio::spawn(sequencer.run()),
@@ -270,11 +269,6 @@ impl Runtime {
     /// How to talk to it.
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
-    }
-
-    /// Whose data this is.
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.identity
     }
 
     /// What the load found.

@@ -276,7 +276,7 @@ impl Sequencer {
 }
 
 /// What a checkpoint stores of the logs that were appended to.
-fn log_ends<'a>(heads: &'a heads::Heads, dirty: &Dirty) -> Vec<heads::Record> {
+fn log_ends(heads: &heads::Heads, dirty: &Dirty) -> Vec<heads::Record> {
     let ends = dirty.appended().filter_map(|partition| {
         let value = heads.end_value(partition)?;
         Some(heads::Record::HeadEnd { partition, value: Some(value) })

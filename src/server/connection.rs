@@ -31,7 +31,7 @@ use super::handlers::api_versions;
 use super::memory::Share;
 use super::work::{Answer, Work};
 use super::{Shared, answering};
-use crate::metrics::RequestTimer;
+use crate::metrics::{RequestMetrics, RequestTimer};
 use crate::protocol::apis::Header;
 use crate::protocol::{ApiKey, Response, Segments, WireError};
 
@@ -215,7 +215,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.context.version = header.version;
         self.context.set_client_id(header.client_id.as_ref());
         tracing::trace!(api = api.name(), version = header.version, correlation_id = header.correlation_id, "request");
-        let timer = self.context.shared.metrics.requests.start(api.name());
+        let timer = RequestMetrics::start(api.name());
         let (version, work) = match self.begin(api, &body).await {
             // A client that asks what is served does not know yet which version of the question is.
             Err(WireError::UnsupportedVersion { api: ApiKey::ApiVersions, .. }) => (0, api_versions::unsupported()),

@@ -26,7 +26,7 @@ const CONNECTIONS_MAX: usize = 64;
 /// How long a client may take to send a request's head.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may last.
-const CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
+const CONNECTION_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What the routes show.
 pub(crate) struct HttpState {
@@ -89,12 +89,12 @@ fn answer(request: &Request<Incoming>, state: &HttpState) -> Response<Full<Bytes
     match request.uri().path() {
         "/metrics" => metrics(state),
         "/healthz" => text(StatusCode::OK, "ok\n"),
-        "/readyz" => readiness(&state.status.borrow()),
+        "/readyz" => readiness(state.status.borrow().as_ref()),
         _ => text(StatusCode::NOT_FOUND, "there are /metrics, /healthz and /readyz\n"),
     }
 }
 
-fn readiness(status: &Option<Status>) -> Response<Full<Bytes>> {
+fn readiness(status: Option<&Status>) -> Response<Full<Bytes>> {
     match status {
         None => text(StatusCode::SERVICE_UNAVAILABLE, "loading\n"),
         Some(Status::Serving) => text(StatusCode::OK, "ready\n"),

@@ -88,6 +88,7 @@ pub(crate) const KINDS: &[Kind] = &[
 ];
 
 /// Places and numbers that are spoken for. Kafka's types 0 (an older offset key), 4, 9 and 18 have no record of ours.
+#[cfg(test)]
 pub(crate) const RESERVED: &[Kind] = &[
     kind(CATALOG, 0x01, 129, "Cluster"),
     kind(CATALOG, 0x05, 137, "AccessControlEntry"),

@@ -11,6 +11,7 @@ mod format;
 pub(crate) mod keys;
 #[cfg(test)]
 mod measure;
+#[cfg(test)]
 mod mem;
 mod migrate;
 mod sled;
@@ -20,6 +21,7 @@ use bytes::Bytes;
 pub(crate) use self::error::StoreError;
 pub(crate) use self::format::DataDir;
 pub(crate) use self::keys::Key;
+#[cfg(test)]
 pub(crate) use self::mem::MemStore;
 pub(crate) use self::sled::SledStore;
 

@@ -1,6 +1,10 @@
 //! What integration tests share: the server as a process of its own, started, killed and started again.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(
+    dead_code,
+    clippy::indexing_slicing,
+    reason = "each test binary uses a part of it, and a panic is a failed test"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

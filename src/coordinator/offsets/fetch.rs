@@ -19,7 +19,7 @@ use crate::protocol::messages::offset_fetch_response::{
 };
 use crate::protocol::messages::{OffsetFetchRequest, OffsetFetchResponse};
 use crate::protocol::{StrBytes, message, topic_id, wire_uuid};
-use crate::types::{ErrorCode, Image, Lsn};
+use crate::types::{ErrorCode, Image};
 
 /// The first version that asks for several groups, each with an error of its own.
 const FIRST_VERSION_OF_GROUPS: i16 = 8;
@@ -49,12 +49,6 @@ pub(crate) fn decide(coordinator: &Coordinator, env: &Env, asked: &Asked<OffsetF
         });
     }
     Decision::answer(asked.to, in_version(groups, asked.version).into(), rests_on)
-}
-
-/// The answer that refuses all of a request.
-pub(crate) fn refuse(request: &OffsetFetchRequest, version: i16, code: ErrorCode) -> OffsetFetchResponse {
-    let groups = questions(request, version).iter().map(|question| refuse_group(question, version, code)).collect();
-    in_version(groups, version)
 }
 
 /// Which groups are asked for. Before version 8 it is one, named at the top.

@@ -20,8 +20,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use slots::CommittedOffset;
-pub(crate) use state::{GroupOffsets, TopicKey, Totals};
+pub(crate) use state::{GroupOffsets, Totals};
 
 use super::{Coordinator, OffsetCommitValue};
 use crate::types::{GroupId, Lsn, TopicName};

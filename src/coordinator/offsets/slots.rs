@@ -78,6 +78,7 @@ impl TopicOffsets {
         Self(vec![offset])
     }
 
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -19,7 +19,7 @@ use crate::protocol::messages::{
     OffsetFetchResponse,
 };
 use crate::protocol::{Request, Response, message, topic_id, wire_uuid};
-use crate::types::{ErrorCode, GroupId, Lsn, TopicId, TopicName};
+use crate::types::{ErrorCode, Lsn, TopicId, TopicName};
 
 pub(super) const MINUTE: i64 = 60_000;
 pub(super) const DAY: i64 = 24 * 60 * MINUTE;

@@ -104,6 +104,7 @@ impl StreamsGroup {
     }
 
     /// The epoch of the topology, -1 without one.
+    #[cfg(test)]
     pub(super) fn topology_epoch(&self) -> i32 {
         self.topology.as_ref().map_or(NO_TOPOLOGY_EPOCH, |topology| topology.epoch)
     }

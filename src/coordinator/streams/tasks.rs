@@ -66,6 +66,7 @@ impl TaskSet {
     }
 
     /// How many tasks.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.0.values().map(BTreeSet::len).sum()
     }
@@ -179,6 +180,7 @@ impl ActiveTasks {
     }
 
     /// How many tasks.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.0.values().map(BTreeMap::len).sum()
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::disk::sim::Fault;
+use crate::journal::recovery::Cut;
 
 const FILE_BYTES: u64 = 64 * 1024;
 

@@ -4,8 +4,6 @@ mod fuzz;
 mod limits;
 mod order;
 
-use bytes::BytesMut;
-
 use super::*;
 use crate::client::Client;
 use crate::protocol::messages::{
@@ -13,7 +11,7 @@ use crate::protocol::messages::{
     StreamsGroupHeartbeatResponse,
 };
 use crate::protocol::{Request, message, samples};
-use crate::runtime::detached::{Answer as MachineAnswer, Question};
+use crate::runtime::detached::Question;
 use crate::runtime::{Input, Reply};
 use crate::server::testing::{Setup, World, settle};
 use crate::{catalog, coordinator};

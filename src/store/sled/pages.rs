@@ -21,6 +21,8 @@ const LENGTHS_BYTES: usize = 4;
 /// New values of keys; `None` deletes.
 pub(super) type Edits = BTreeMap<Bytes, Option<Bytes>>;
 type Entries = BTreeMap<Bytes, Bytes>;
+/// An entry in a page: key and value.
+type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// Where the pages begin.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -154,7 +156,7 @@ fn encode(entries: &[Entry<'_>]) -> Bytes {
 }
 
 /// Takes a page apart.
-pub(super) fn decode<'a>(dir: &Path, page: &'a [u8]) -> Result<Vec<(&'a [u8], &'a [u8])>, StoreError> {
+pub(super) fn decode<'a>(dir: &Path, page: &'a [u8]) -> Result<Vec<Pair<'a>>, StoreError> {
     let mut entries = Vec::new();
     let mut rest = page;
     while !rest.is_empty() {
@@ -165,7 +167,7 @@ pub(super) fn decode<'a>(dir: &Path, page: &'a [u8]) -> Result<Vec<(&'a [u8], &'
     Ok(entries)
 }
 
-fn decode_one(page: &[u8]) -> Option<((&[u8], &[u8]), &[u8])> {
+fn decode_one(page: &[u8]) -> Option<(Pair<'_>, &[u8])> {
     let ([k0, k1, v0, v1], rest) = page.split_first_chunk::<LENGTHS_BYTES>()?;
     let (key, rest) = rest.split_at_checked(u16::from_be_bytes([*k0, *k1]).into())?;
     let (value, rest) = rest.split_at_checked(u16::from_be_bytes([*v0, *v1]).into())?;

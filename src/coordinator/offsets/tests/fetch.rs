@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::coordinator::offsets::fetch;
 use crate::coordinator::offsets::testing::{
     Listed, World, commit_request, fetch_by_id, fetch_request, fetch_request_of_one, show_fetch, topic_id_of,
 };
 use crate::coordinator::{OffsetCommitValue, Record};
+use crate::protocol::errors::error_response;
 use crate::protocol::messages::OffsetFetchRequest;
 use crate::protocol::{Response, wire_uuid};
 use crate::types::{ErrorCode, Lsn, TopicId};
@@ -206,9 +206,9 @@ fn a_refusal_stands_where_each_version_has_a_place_for_it() {
     let world = with_offsets();
     for version in 1..=10 {
         let request = request(&world, version, "g", Some(&[("a", 0), ("b", 0)]));
-        let response = fetch::refuse(&request, version, ErrorCode::NotCoordinator);
-        let bytes = Response::from(response.clone()).encode(version, 1);
-        assert!(bytes.is_ok(), "version {version}");
+        let refusal = error_response(&request.into(), version, ErrorCode::NotCoordinator);
+        assert!(refusal.encode(version, 1).is_ok(), "version {version}");
+        let Response::OffsetFetch(response) = refusal else { panic!("an answer of another kind") };
         let expected = match version {
             // KAFKA-19439: the only place is the partitions.
             1 => "a 0 = -1 @ -1 \"\" NOT_COORDINATOR\nb 0 = -1 @ -1 \"\" NOT_COORDINATOR\n",

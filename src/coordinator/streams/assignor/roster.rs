@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 use super::{AssignmentInput, MemberSpec, TaskOffsets};
-use crate::coordinator::streams::tasks::{SubtopologyId, TaskSet, Tasks};
+use crate::coordinator::streams::tasks::{SubtopologyId, TaskSet};
 use crate::types::{MemberId, ProcessId};
 
 macro_rules! numbers {

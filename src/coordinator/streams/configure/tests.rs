@@ -1,11 +1,9 @@
 //! Topologies against topics: partition counts, problems, and what is to be created.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use super::testing::{image, topology};
 use super::*;
-use crate::types::{TopicId, TopicImage};
 
 fn configured(text: &str, topics: &[(&str, i32)]) -> ConfiguredTopology {
     configure(&topology(text), &image(topics)).unwrap()
