@@ -17,10 +17,7 @@ pub(crate) type TaskOffsets = BTreeMap<(SubtopologyId, i32), i64>;
 
 /// What an assignor may know of a member.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "what every assignor is told, though sticky does not look at all of it")
-)]
+#[allow(dead_code, reason = "what every assignor is told, though sticky does not look at all of it")]
 pub(crate) struct MemberSpec {
     /// The process it belongs to. Two copies of a task in one process are of no use.
     pub(crate) process_id: ProcessId,
