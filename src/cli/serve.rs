@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::{Config, ConfigError, Setting, parse_properties};
@@ -112,22 +113,40 @@ impl StopSignals {
     }
 }
 
+#[derive(Serialize)]
+struct ReadyLine<'a> {
+    ready: bool,
+    bootstrap: &'a str,
+    http: &'a str,
+    pid: u32,
+    data_dir: PathBuf,
+    ready_ms: u64,
+    loaded: LoadedCounts,
+}
+
+#[derive(Serialize)]
+struct LoadedCounts {
+    groups: usize,
+    records: usize,
+}
+
 /// One line of JSON on stdout: scripts wait for it.
 fn say_ready(server: &Server) -> std::io::Result<()> {
     let http = server.http_address().map(|address| address.to_string()).unwrap_or_default();
     let loaded = server.loaded();
     let data_dir = server.data_dir();
-    let ready = serde_json::json!({
-        "ready": true,
-        "bootstrap": server.bootstrap(),
-        "http": http,
-        "pid": std::process::id(),
-        "data_dir": fs::canonicalize(&data_dir).unwrap_or(data_dir),
-        "ready_ms": u64::try_from(server.ready_after().as_millis()).unwrap_or(u64::MAX),
-        "loaded": {"groups": loaded.groups, "records": loaded.records},
-    });
+    let line = ReadyLine {
+        ready: true,
+        bootstrap: server.bootstrap(),
+        http: &http,
+        pid: std::process::id(),
+        data_dir: fs::canonicalize(&data_dir).unwrap_or(data_dir),
+        ready_ms: u64::try_from(server.ready_after().as_millis()).unwrap_or(u64::MAX),
+        loaded: LoadedCounts { groups: loaded.groups, records: loaded.records },
+    };
     let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{ready}")?;
+    serde_json::to_writer(&mut stdout, &line)?;
+    stdout.write_all(b"\n")?;
     stdout.flush()
 }
 
