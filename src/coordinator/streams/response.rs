@@ -62,8 +62,10 @@ pub(super) fn compose(
         answer.warmup_tasks = Some(wire::heartbeat_tasks(&assigned.warmup));
     }
     answer.endpoint_information_epoch = soft.map_or(0, |soft| soft.endpoint_epoch);
-    // Compared for equality only: the epoch starts anew after a restart.
-    if answer.endpoint_information_epoch != asked.request.endpoint_information_epoch {
+    // Compared for equality only: the epoch starts anew after a restart. The first member of a group is told of its own
+    // endpoint at whatever epoch it asks, as Kafka 4.4.0 does.
+    let is_first_endpoint = plan.is_new_group && plan.metadata().user_endpoint.is_some();
+    if is_first_endpoint || answer.endpoint_information_epoch != asked.request.endpoint_information_epoch {
         answer.partitions_by_user_endpoint = Some(endpoints::entries(plan, &env.image));
     }
     answer

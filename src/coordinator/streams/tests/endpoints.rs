@@ -138,3 +138,19 @@ fn the_end_of_an_endpoint_is_told_after_a_restart_too() {
         "#]],
     );
 }
+
+#[test]
+fn the_first_member_learns_of_its_own_endpoint_at_whatever_epoch_it_asks() {
+    check(
+        "topic in 2
+         J A pA endpoint=h:1 eie=0
+         # known to the asker, so nothing new for a member that joins a group that is there
+         J B pB eie=0",
+        expect![[r#"
+            J A pA endpoint=h:1 eie=0
+              2; A{0:[0,1]} S{} W{}; eie 0 [h:1 in[0,1] |]
+            J B pB eie=0
+              3; A{} S{} W{}
+        "#]],
+    );
+}
