@@ -277,6 +277,11 @@ fn leading_i16(frame: &[u8], at: usize) -> i16 {
     frame.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| i16::from_be_bytes(*bytes))
 }
 
+/// A frame's length comes first.
+const PREFIX_BYTES: usize = 4;
+/// Most answers fit into this.
+const FRAME_BYTES_USUAL: usize = 256;
+
 /// Frames beyond this are never decoded; `socket.request.max.bytes` is checked before and is usually far lower.
 const FRAME_BYTES_MAX: usize = i32::MAX as usize;
 
@@ -314,16 +319,32 @@ fn append_frame<H: KafkaEncode, B: KafkaEncode>(
     version: i16,
     out: &mut BytesMut,
 ) -> Result<(), WireError> {
-    let version = ApiVersion::new(version);
-    let len = header.encoded_len(header_version)?.saturating_add(body.encoded_len(version)?);
-    let prefix = i32::try_from(len).map_err(|_| kafka_wire_core::EncodeError::FrameTooLarge { bytes: len })?;
     let start = out.len();
-    out.reserve(len.saturating_add(4));
-    out.extend_from_slice(&prefix.to_be_bytes());
-    let mut encoder = Encoder::new(out);
-    let written = header.encode(&mut encoder, header_version).and_then(|()| body.encode(&mut encoder, version));
+    out.reserve(FRAME_BYTES_USUAL);
+    let written = write_frame(header, header_version, body, ApiVersion::new(version), out);
     if written.is_err() {
         out.truncate(start);
     }
     Ok(written?)
+}
+
+/// The length is filled in behind: measuring a message first costs nearly as much as writing it.
+fn write_frame<H: KafkaEncode, B: KafkaEncode>(
+    header: &H,
+    header_version: ApiVersion,
+    body: &B,
+    version: ApiVersion,
+    out: &mut BytesMut,
+) -> Result<(), kafka_wire_core::EncodeError> {
+    let start = out.len();
+    out.extend_from_slice(&[0; PREFIX_BYTES]);
+    let mut encoder = Encoder::new(out);
+    header.encode(&mut encoder, header_version)?;
+    body.encode(&mut encoder, version)?;
+    let bytes = encoder.len();
+    let len = i32::try_from(bytes).map_err(|_| kafka_wire_core::EncodeError::FrameTooLarge { bytes })?;
+    if let Some(prefix) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<PREFIX_BYTES>) {
+        *prefix = len.to_be_bytes();
+    }
+    Ok(())
 }

@@ -323,17 +323,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn write(&mut self) -> Result<(), End> {
         let bytes = self.output.len();
         if bytes > 0 {
-            let writing = write_all(&mut self.stream, &mut self.output);
-            match tokio::time::timeout(transfer_time(bytes), writing).await {
-                Ok(written) => written?,
-                Err(_) => return Err(End::NotReading),
-            }
+            self.write_output(bytes).await?;
             self.context.shared.metrics.requests.sent(bytes);
         }
         self.last_activity = Instant::now();
         self.output_memory.clear();
         self.output.trim(OUTPUT_KEPT_BYTES);
         Ok(())
+    }
+
+    async fn write_output(&mut self, bytes: usize) -> Result<(), End> {
+        // Nearly always the socket takes it at once, and no timer is needed.
+        let at_once = poll_fn(|context| Poll::Ready(pin!(write_all(&mut self.stream, &mut self.output)).poll(context)));
+        if let Poll::Ready(written) = at_once.await {
+            return Ok(written?);
+        }
+        let writing = write_all(&mut self.stream, &mut self.output);
+        match tokio::time::timeout(transfer_time(bytes), writing).await {
+            Ok(written) => Ok(written?),
+            Err(_) => Err(End::NotReading),
+        }
     }
 
     /// When to give the client up, if it is the client that is waited for.
@@ -367,7 +376,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 }
 
-/// Writes everything, several segments with one call.
+/// Writes everything, several segments with one call. What is not written yet stays if this is dropped.
 async fn write_all<S: AsyncWrite + Unpin>(stream: &mut S, output: &mut Segments) -> std::io::Result<()> {
     while !output.is_empty() {
         let mut room = [IoSlice::new(&[]); SLICES_MAX];
